@@ -1,0 +1,94 @@
+"""A corpus reader that keeps graphs, and can hand tags and lemmas to the parser."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy
+from spacy.attrs import IDS
+from spacy.language import Language
+from spacy.training import Corpus, Example
+from spacy.util import registry
+
+
+@registry.readers("spacy_sdp.Corpus.v1")
+def make_corpus(
+    path: Path | None,
+    copy_attrs: list[str] | None = None,
+    max_length: int = 0,
+    limit: int = 0,
+    shuffle: bool = False,
+    augmenter: Callable | None = None,
+) -> "SdpCorpus":
+    """Read Examples from `.spacy` files.
+
+    path (Path): The file, or a directory with files.
+    copy_attrs (List[str]): Attributes of the gold tokens, such as "TAG" and "LEMMA",
+        that the predicted Doc gets to see. Only for data whose columns are what the
+        pipeline would see too, and for parsers whose input they are: spaCy's own
+        `evaluate` does not copy them.
+    max_length (int): Leave out Docs of more tokens; 0 means no limit.
+    limit (int): Read that many Docs at the most; 0 means no limit.
+    shuffle (bool): Whether to shuffle the Docs.
+    augmenter (Callable): As in `spacy.Corpus.v1`.
+    """
+    if path is None:
+        raise ValueError(
+            "The corpus has no path. Set it in the config, or with --paths.train and "
+            "--paths.dev on the command line."
+        )
+    return SdpCorpus(
+        path,
+        copy_attrs=copy_attrs or [],
+        max_length=max_length,
+        limit=limit,
+        shuffle=shuffle,
+        augmenter=augmenter,
+    )
+
+
+class SdpCorpus(Corpus):
+    """spaCy's corpus, but never splitting Docs, which would lose their graphs."""
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        copy_attrs: list[str],
+        max_length: int = 0,
+        limit: int = 0,
+        shuffle: bool = False,
+        augmenter: Callable | None = None,
+    ) -> None:
+        for name in copy_attrs:
+            if name not in IDS:
+                raise ValueError(
+                    f"Unknown attribute {name!r} in the setting 'copy_attrs': use "
+                    "names of token attributes such as 'TAG' or 'LEMMA'."
+                )
+        super().__init__(path, limit=limit, shuffle=shuffle, augmenter=augmenter)
+        self.copy_attrs = copy_attrs
+        self.longest = max_length
+
+    def __call__(self, nlp: Language) -> Iterator[Example]:
+        """Yield Examples from the data.
+
+        nlp (Language): The current nlp object.
+        YIELDS (Example): The examples.
+        """
+        missing = set(self.copy_attrs)
+        for example in super().__call__(nlp):
+            if self.longest and len(example.reference) > self.longest:
+                continue
+            for name in self.copy_attrs:
+                values = example.get_aligned(name)
+                column = numpy.asarray([value or 0 for value in values], dtype="uint64")
+                example.predicted.from_array([name], column)
+                if column.any():
+                    missing.discard(name)
+            yield example
+        if missing:
+            raise ValueError(
+                f"The setting 'copy_attrs' names {', '.join(sorted(missing))}, but no "
+                f"token of {self.path} has a value for it. Leave it out, or convert "
+                "the data from a file that has that column."
+            )

@@ -1,0 +1,122 @@
+"""The `Doc._` and `Token._` attributes under which graphs are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any
+
+from spacy.tokens import Doc, Token
+
+from .graph import Arc, ArcTuple, SemanticGraph
+
+DEFAULT_ATTR = "sdp"
+
+# Head of a triple that marks its dependent as a top node.
+TOP = -1
+
+
+def register_extensions(attr: str = DEFAULT_ATTR) -> None:
+    """Make `Doc._.<attr>`, `Token._.<attr>_heads`, `_args` and `_top` available.
+
+    The parser does this for its own `attr`; call it yourself to read Docs that were
+    parsed elsewhere. Calling it again is harmless.
+
+    attr (str): The name of the attribute.
+    """
+    if not isinstance(attr, str) or not attr.isidentifier():
+        raise ValueError(
+            f"The setting 'attr' has to be a Python name such as 'sdp', not {attr!r}: "
+            "graphs are kept in Doc._.<attr>."
+        )
+    # Partials of module-level functions, because the extensions are pickled into
+    # worker processes, which lambdas do not survive.
+    token_getters: dict[str, Callable[..., Any]] = {
+        f"{attr}_heads": token_heads,
+        f"{attr}_args": token_args,
+        f"{attr}_top": token_is_top,
+    }
+    _register(
+        Doc, attr, getter=partial(get_graph, attr=attr), setter=partial(_set, attr=attr)
+    )
+    for name, function in token_getters.items():
+        _register(Token, name, getter=partial(function, attr=attr))
+
+
+def _register(cls: Any, name: str, **functions: partial) -> None:
+    if cls.has_extension(name):
+        getter = cls.get_extension(name)[2]
+        # Compared by name, so that it also holds in a worker process.
+        if getattr(getattr(getter, "func", None), "__module__", None) != __name__:
+            raise ValueError(
+                f"{cls.__name__}._.{name} is already in use by something else. Choose "
+                "another name with the setting 'attr'."
+            )
+    else:
+        cls.set_extension(name, **functions)
+
+
+def storage_key(attr: str) -> tuple[str, str, None, None]:
+    """Give the key in `Doc.user_data`.
+
+    It is the one spaCy uses for an attribute without getter, so that `Span.as_doc` and
+    `Doc.from_docs` know that the value cannot be carried over as it is.
+    """
+    return ("._.", attr, None, None)
+
+
+def get_graph(doc: Doc, attr: str = DEFAULT_ATTR) -> SemanticGraph | None:
+    """Give the graph of a Doc.
+
+    doc (Doc): The document.
+    attr (str): The name of the attribute.
+    RETURNS (Optional[SemanticGraph]): The graph, or None if nothing was annotated or
+        predicted, which is not the same as an empty graph.
+    """
+    data = doc.user_data.get(storage_key(attr))
+    return None if data is None else SemanticGraph._from_stored(doc, data)
+
+
+def set_graph(doc: Doc, graph: SemanticGraph | None, attr: str = DEFAULT_ATTR) -> None:
+    """Store a graph on a Doc as plain numbers and strings.
+
+    doc (Doc): The document.
+    graph (Optional[SemanticGraph]): The graph; None removes what is there.
+    attr (str): The name of the attribute.
+    """
+    if graph is None:
+        doc.user_data.pop(storage_key(attr), None)
+    else:
+        doc.user_data[storage_key(attr)] = graph.to_dict()
+
+
+def _set(doc: Doc, value: SemanticGraph | Iterable[ArcTuple] | None, attr: str) -> None:
+    if isinstance(value, SemanticGraph):
+        if value.doc is not doc:
+            value = SemanticGraph.from_dict(doc, value.to_dict())
+    elif value is not None:
+        triples = list(value)
+        value = SemanticGraph.from_arcs(
+            doc,
+            [triple for triple in triples if triple[0] != TOP],
+            [triple[1] for triple in triples if triple[0] == TOP],
+        )
+    set_graph(doc, value, attr)
+
+
+def token_heads(token: Token, attr: str = DEFAULT_ATTR) -> tuple[Arc, ...]:
+    """Give the arcs in which a token is an argument; none without a graph."""
+    graph = get_graph(token.doc, attr)
+    return graph.heads(token) if graph is not None else ()
+
+
+def token_args(token: Token, attr: str = DEFAULT_ATTR) -> tuple[Arc, ...]:
+    """Give the arcs from a token to its arguments; none without a graph."""
+    graph = get_graph(token.doc, attr)
+    return graph.args(token) if graph is not None else ()
+
+
+def token_is_top(token: Token, attr: str = DEFAULT_ATTR) -> bool:
+    """Tell whether a token is a top node."""
+    graph = get_graph(token.doc, attr)
+    return graph is not None and token in graph.tops

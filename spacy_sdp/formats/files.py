@@ -1,0 +1,69 @@
+"""What all formats share: errors with file and line, and writing all or nothing."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+
+class FormatError(ValueError):
+    """A file that does not follow its format, or cannot be written in it."""
+
+    def __init__(
+        self, reason: str, path: Path | str | None = None, line: int | None = None
+    ) -> None:
+        where = "" if path is None else f"{path}: "
+        if line is not None:
+            where = f"{path}, line {line}: "
+        super().__init__(f"{where}{reason}")
+        self.reason = reason
+        self.path = path
+        self.line = line
+
+
+def read_lines(path: Path | str) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a UTF-8 file with their numbers, without their ends.
+
+    Only line feeds end a line (with or without a carriage return before it): a word may
+    well contain one of the other characters that Unicode counts as line breaks.
+    """
+    with Path(path).open("rb") as file:
+        for number, raw in enumerate(file, start=1):
+            try:
+                line = raw.decode("utf-8-sig" if number == 1 else "utf-8")
+            except UnicodeDecodeError as error:
+                raise FormatError(
+                    f"not UTF-8 (byte {error.start + 1} of the line is "
+                    f"0x{raw[error.start]:02x}); convert the file to UTF-8 first",
+                    path,
+                    number,
+                ) from None
+            yield number, line.removesuffix("\n").removesuffix("\r")
+
+
+@contextmanager
+def atomic_write(path: Path | str) -> Iterator[BinaryIO]:
+    """Open a file for writing that appears under its name only when it is complete."""
+    path = Path(path)
+    descriptor, temporary = tempfile.mkstemp(
+        dir=path.parent, prefix=f".{path.name}.", suffix=".part"
+    )
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            yield file
+        # mkstemp makes private files; give it the rights that open() would have.
+        os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def _umask() -> int:
+    umask = os.umask(0)
+    os.umask(umask)
+    return umask

@@ -1,0 +1,217 @@
+"""The SDP format of SemEval 2014 Task 8 and SemEval 2015 Task 18.
+
+A sentence is a line `#id`, one line a token and a blank line. The columns are
+
+    ID FORM LEMMA POS TOP PRED FRAME ARG1 ARG2 ...
+
+where TOP and PRED are + or -, and the n-th ARG column has the labels of the arguments
+of the n-th token whose PRED is +. The files of 2015 begin with `#SDP 2015`; those of
+2014 have neither that line nor the FRAME column. `_` stands for nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from .files import FormatError, atomic_write, read_lines
+from .sentence import Sentence
+
+HEADER = "#SDP 2015"
+NOTHING = "_"
+COLUMNS_2014 = ("ID", "FORM", "LEMMA", "POS", "TOP", "PRED")
+COLUMNS_2015 = (*COLUMNS_2014, "FRAME")
+
+
+def read(path: Path | str) -> Iterator[Sentence]:
+    """Yield the sentences of an SDP file, of 2015 or of 2014.
+
+    path (Path): The file.
+    YIELDS (Sentence): The sentences.
+    """
+    columns: tuple[str, ...] | None = None
+    for block in _blocks(path):
+        comments = [(number, text) for number, text in block if text[0] == "#"]
+        rows = [(number, text.split("\t")) for number, text in block if text[0] != "#"]
+        if comments and comments[0][1].rstrip() == HEADER:
+            columns = COLUMNS_2015
+            del comments[0]
+        sentence_id, remarks = _split_id([text[1:] for _, text in comments])
+        if not rows:
+            if sentence_id is not None:
+                raise FormatError(
+                    f"sentence {sentence_id} has no tokens", path, comments[-1][0]
+                )
+            continue
+        if columns is None:
+            columns = _guess_columns(rows)
+        sentence = _parse_rows(rows, columns, path)
+        sentence.id, sentence.comments = sentence_id, remarks
+        yield sentence
+
+
+def write(sentences: Iterable[Sentence], path: Path | str) -> None:
+    """Write sentences as an SDP file of 2015.
+
+    sentences (Iterable[Sentence]): The sentences. Those without an id are numbered.
+    path (Path): The file; an existing one is replaced when all is written.
+    """
+    with atomic_write(path) as file:
+        file.write(f"{HEADER}\n".encode())
+        for number, sentence in enumerate(sentences, start=1):
+            file.write(format_sentence(sentence, number).encode())
+
+
+def format_sentence(sentence: Sentence, number: int = 1) -> str:
+    """Give the lines of a sentence.
+
+    sentence (Sentence): The sentence.
+    number (int): Its id if it has none of its own.
+    RETURNS (str): The lines, the blank one at the end included.
+    """
+    sentence_id = sentence.id if sentence.id is not None else str(number)
+    labels: dict[tuple[int, int], str] = {}
+    for head, dep, label in sentence.arcs:
+        if (head, dep) in labels:
+            raise FormatError(
+                f"sentence {sentence_id}: two labels between {sentence.words[head]!r} "
+                f"and {sentence.words[dep]!r} ({labels[head, dep]}, {label}); an SDP "
+                "file has room for one"
+            )
+        labels[head, dep] = label
+    size = len(sentence.words)
+    predicates = {head for head, _, _ in sentence.arcs}
+    predicates.update(i for i, flag in enumerate(sentence.predicates) if flag)
+    tops = set(sentence.tops)
+    nothing = [None] * size
+    lines = [f"#{sentence_id}", *(f"#{comment}" for comment in sentence.comments)]
+    for i, (word, lemma, tag, frame) in enumerate(
+        zip(
+            sentence.words,
+            sentence.lemmas or nothing,
+            sentence.tags or nothing,
+            sentence.frames or nothing,
+            strict=True,
+        )
+    ):
+        cells = [
+            str(i + 1),
+            word,
+            lemma or NOTHING,
+            tag or NOTHING,
+            "+" if i in tops else "-",
+            "+" if i in predicates else "-",
+            frame or NOTHING,
+            *(labels.get((head, i), NOTHING) for head in sorted(predicates)),
+        ]
+        for name, cell in zip((*COLUMNS_2015, *["ARG"] * size), cells, strict=False):
+            if not cell or "\t" in cell or "\n" in cell or "\r" in cell:
+                raise FormatError(
+                    f"sentence {sentence_id}, token {i + 1}: {cell!r} cannot stand in "
+                    f"the column {name} of an SDP file"
+                )
+        lines.append("\t".join(cells))
+    return "\n".join(lines) + "\n\n"
+
+
+def _blocks(path: Path | str) -> Iterator[list[tuple[int, str]]]:
+    """Yield the numbered lines between blank ones."""
+    block: list[tuple[int, str]] = []
+    for number, line in read_lines(path):
+        if line:
+            block.append((number, line))
+        elif block:
+            yield block
+            block = []
+    if block:
+        yield block
+
+
+def _split_id(comments: list[str]) -> tuple[str | None, list[str]]:
+    """Tell the sentence's id from other comments: a number, or else a single word."""
+    for pattern in (r"\d+", r"\S+"):
+        for i, comment in enumerate(comments):
+            if re.fullmatch(pattern, comment):
+                return comment, comments[:i] + comments[i + 1 :]
+    return None, comments
+
+
+def _guess_columns(rows: list[tuple[int, list[str]]]) -> tuple[str, ...]:
+    """Tell 2014 from 2015 by the first sentence of a file without a header."""
+    predicates = sum(cells[5:6] == ["+"] for _, cells in rows)
+    is_2014 = len(rows[0][1]) == len(COLUMNS_2014) + predicates
+    return COLUMNS_2014 if is_2014 else COLUMNS_2015
+
+
+def _parse_rows(
+    rows: list[tuple[int, list[str]]], columns: tuple[str, ...], path: Path | str
+) -> Sentence:
+    has_frame = columns == COLUMNS_2015
+    for position, (line, cells) in enumerate(rows, start=1):
+        _check_cells(position, cells, columns, path, line)
+    predicates = [i for i, (_, cells) in enumerate(rows) if cells[5] == "+"]
+    sentence = Sentence(
+        words=[cells[1] for _, cells in rows],
+        lemmas=[_value(cells[2]) for _, cells in rows],
+        tags=[_value(cells[3]) for _, cells in rows],
+        tops=[i for i, (_, cells) in enumerate(rows) if cells[4] == "+"],
+        predicates=[cells[5] == "+" for _, cells in rows],
+        frames=[_value(cells[6]) for _, cells in rows] if has_frame else [],
+    )
+    for dep, (line, cells) in enumerate(rows):
+        labels = cells[len(columns) :]
+        if len(labels) != len(predicates):
+            raise FormatError(
+                f"{len(labels)} argument columns, but the sentence has "
+                f"{len(predicates)} predicates (tokens with + in column 6)",
+                path,
+                line,
+            )
+        for head, label in zip(predicates, labels, strict=True):
+            if label == NOTHING:
+                continue
+            if head == dep:
+                raise FormatError(
+                    f"a self-loop: {cells[1]!r} is its own {label!r}", path, line
+                )
+            sentence.arcs.append((head, dep, label))
+    return sentence
+
+
+def _check_cells(
+    position: int,
+    cells: list[str],
+    columns: tuple[str, ...],
+    path: Path | str,
+    line: int,
+) -> None:
+    if len(cells) < len(columns):
+        raise FormatError(
+            f"{len(cells)} columns, expected at least {len(columns)} "
+            f"({' '.join(columns)}) separated by tabs",
+            path,
+            line,
+        )
+    if cells[0] != str(position):
+        raise FormatError(
+            f"token id {cells[0]!r}, expected {position}: ids count from 1 without "
+            "gaps, and a blank line ends a sentence",
+            path,
+            line,
+        )
+    for number, cell in enumerate(cells, start=1):
+        if not cell:
+            name = columns[number - 1] if number <= len(columns) else "argument"
+            raise FormatError(
+                f"column {number} ({name}) is empty; write {NOTHING} for nothing",
+                path,
+                line,
+            )
+    for name, flag in (("TOP", cells[4]), ("PRED", cells[5])):
+        if flag not in ("+", "-"):
+            raise FormatError(f"{name} is {flag!r}, expected + or -", path, line)
+
+
+def _value(cell: str) -> str | None:
+    return None if cell == NOTHING else cell

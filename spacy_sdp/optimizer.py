@@ -1,0 +1,115 @@
+"""Adam with a learning rate of its own for the parameters of a transformer."""
+
+import re
+from typing import Any
+
+from thinc.api import Optimizer
+from thinc.config import registry
+from thinc.optimizers import ADAM_DEFAULTS
+from thinc.optimizers import FloatOrSeq as FloatOrSchedule
+from thinc.types import FloatsXd
+
+# How Hugging Face models name their parameters.
+TRANSFORMER_PARAMETERS = r"^(embeddings|encoder|pooler|transformer|layer|layers)\."
+
+
+@registry.optimizers("spacy_sdp.Adam.v1")
+def make_adam(
+    learn_rate: FloatOrSchedule = ADAM_DEFAULTS["learn_rate"],
+    *,
+    transformer_learn_rate: FloatOrSchedule | None = None,
+    transformer_parameters: str = TRANSFORMER_PARAMETERS,
+    beta1: FloatOrSchedule = ADAM_DEFAULTS["beta1"],
+    beta2: FloatOrSchedule = ADAM_DEFAULTS["beta2"],
+    eps: FloatOrSchedule = ADAM_DEFAULTS["eps"],
+    L2: FloatOrSchedule = ADAM_DEFAULTS["L2"],
+    L2_is_weight_decay: bool = True,
+    grad_clip: FloatOrSchedule = 0.0,
+) -> "TwoRateAdam":
+    """Make an Adam (with decoupled weight decay: AdamW) with two learning rates.
+
+    learn_rate (float or schedule): For all parameters but the transformer's.
+    transformer_learn_rate (float or schedule): For the transformer's parameters. None
+        means that they have no rate of their own.
+    transformer_parameters (str): A regular expression; parameters whose name it finds
+        are the transformer's. If there are none, the optimizer refuses to run.
+    beta1, beta2, eps, L2, L2_is_weight_decay: As in thinc's Adam.
+    grad_clip (float or schedule): Clips each parameter's gradient by its own norm; 0
+        is off. The parser clips by the global norm, see its architecture.
+    """
+    try:
+        pattern = re.compile(transformer_parameters)
+    except re.error as error:
+        raise ValueError(
+            "The optimizer's setting 'transformer_parameters' is not a regular "
+            f"expression: {transformer_parameters!r} ({error})."
+        ) from None
+    return TwoRateAdam(
+        learn_rate,
+        transformer_learn_rate=transformer_learn_rate,
+        transformer_parameters=pattern,
+        beta1=beta1,
+        beta2=beta2,
+        eps=eps,
+        L2=L2,
+        L2_is_weight_decay=L2_is_weight_decay,
+        grad_clip=grad_clip,
+        # thinc cannot give averages back to torch modules.
+        use_averages=False,
+    )
+
+
+class TwoRateAdam(Optimizer):
+    """Adam that scales the rate of the parameters whose name matches a pattern."""
+
+    transformer_learn_rate: float | None
+
+    __slots__ = ["_matched", "pattern", "transformer_learn_rate"]
+
+    def __init__(
+        self,
+        learn_rate: FloatOrSchedule,
+        *,
+        transformer_learn_rate: FloatOrSchedule | None,
+        transformer_parameters: re.Pattern[str],
+        **settings: Any,
+    ) -> None:
+        super().__init__(learn_rate, **settings)
+        self.pattern = transformer_parameters
+        self._matched = False
+        self.transformer_learn_rate = None
+        if transformer_learn_rate is not None:
+            self._set_attr_or_schedule("transformer_learn_rate", transformer_learn_rate)
+
+    def __call__(
+        self,
+        key: tuple[int, str],
+        weights: FloatsXd,
+        gradient: FloatsXd,
+        *,
+        lr_scale: float = 1.0,
+    ) -> tuple[FloatsXd, FloatsXd]:
+        if self.transformer_learn_rate is None or not self.pattern.search(key[1]):
+            return super().__call__(key, weights, gradient, lr_scale=lr_scale)
+        self._matched = True
+        # The base class multiplies by its own rate, in the weight decay too. Exchanging
+        # the rate, not scaling it, also holds while the other one is 0 in a warm-up.
+        rate, self.learn_rate = self.learn_rate, self.transformer_learn_rate
+        try:
+            return super().__call__(key, weights, gradient, lr_scale=lr_scale)
+        finally:
+            self.learn_rate = rate
+
+    def step_schedules(self) -> None:
+        """Go on to the next step of the schedules.
+
+        It is called after each update, so by now every parameter was seen.
+        """
+        if self.transformer_learn_rate is not None and not self._matched:
+            raise ValueError(
+                "The optimizer has a 'transformer_learn_rate', but the pattern of "
+                f"'transformer_parameters' ({self.pattern.pattern!r}) matches no "
+                "parameter that was updated. Remove the rate if there is no trainable "
+                "transformer, or change the pattern."
+            )
+        super().step_schedules()

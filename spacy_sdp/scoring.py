@@ -1,0 +1,362 @@
+"""The SDP metrics: on sentences as the official toolkit has them, and on Examples."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from spacy.training import Example
+from spacy.util import registry
+
+from .extensions import DEFAULT_ATTR, get_graph
+from .formats.sentence import Sentence
+from .graph import sentence_numbers
+
+# The label of the virtual arcs from the root to the top nodes.
+ROOT = "root"
+ROOT_INDEX = -1
+
+PAS_CORE_ARGUMENTS = frozenset(
+    "adj_ARG1 adj_ARG2 adj_MOD coord_ARG1 coord_ARG2 prep_ARG1 prep_ARG2 prep_ARG3 "
+    "prep_MOD verb_ARG1 verb_ARG2 verb_ARG3 verb_ARG4 verb_MOD".split()
+)
+
+# Which arguments belong to a predication, by representation.
+IS_CORE_ARGUMENT: dict[str, Callable[[str], bool]] = {
+    "dm": lambda label: True,
+    "pas": PAS_CORE_ARGUMENTS.__contains__,
+    "psd": lambda label: label.endswith("-arg"),
+}
+
+LENGTH_BANDS = ("1", "2", "3", "4", "5-9", "10-")
+
+
+@dataclass
+class Overlap:
+    """How many things gold standard and system have, and have in common."""
+
+    gold: int = 0
+    system: int = 0
+    common: int = 0
+
+    def add(self, gold: set, system: set) -> None:
+        self.gold += len(gold)
+        self.system += len(system)
+        self.common += len(gold & system)
+
+    @property
+    def precision(self) -> float:
+        return self.common / self.system if self.system else 0.0
+
+    @property
+    def recall(self) -> float:
+        return self.common / self.gold if self.gold else 0.0
+
+    @property
+    def f_score(self) -> float:
+        # The harmonic mean of precision and recall, without dividing by zero.
+        total = self.gold + self.system
+        return 2 * self.common / total if total else 0.0
+
+
+@dataclass
+class ArcOverlap:
+    """Labelled and unlabelled overlap of arcs, summed over graphs."""
+
+    graphs: int = 0
+    labelled_matches: int = 0
+    unlabelled_matches: int = 0
+    labelled: Overlap = field(default_factory=Overlap)
+    unlabelled: Overlap = field(default_factory=Overlap)
+    by_label: dict[str, Overlap] = field(default_factory=dict)
+
+    def add(
+        self,
+        gold: set[tuple[Hashable, Hashable, str]],
+        system: set[tuple[Hashable, Hashable, str]],
+    ) -> None:
+        """Count the arcs `(head, dep, label)` of one graph."""
+        gold_pairs = {arc[:2] for arc in gold}
+        system_pairs = {arc[:2] for arc in system}
+        self.graphs += 1
+        self.labelled_matches += gold == system
+        self.unlabelled_matches += gold_pairs == system_pairs
+        self.labelled.add(gold, system)
+        self.unlabelled.add(gold_pairs, system_pairs)
+        _add_by_class(self.by_label, gold, system, lambda arc: arc[2])
+
+    @property
+    def labelled_match(self) -> float:
+        return self.labelled_matches / self.graphs if self.graphs else 0.0
+
+    @property
+    def unlabelled_match(self) -> float:
+        return self.unlabelled_matches / self.graphs if self.graphs else 0.0
+
+
+def _add_by_class(
+    overlaps: dict[str, Overlap], gold: set, system: set, get_class: Callable
+) -> None:
+    counts = (
+        Counter(map(get_class, gold)),
+        Counter(map(get_class, system)),
+        Counter(map(get_class, gold & system)),
+    )
+    for name in counts[0] | counts[1]:
+        overlap = overlaps.setdefault(name, Overlap())
+        overlap.gold += counts[0][name]
+        overlap.system += counts[1][name]
+        overlap.common += counts[2][name]
+
+
+def score_sentences(
+    gold: Iterable[Sentence], system: Iterable[Sentence], representation: str = "dm"
+) -> dict[str, dict[str, Any]]:
+    """Score sentences as the official toolkit of the SDP tasks does.
+
+    gold (Iterable[Sentence]): The gold standard.
+    system (Iterable[Sentence]): What a parser made of the same sentences.
+    representation (str): "dm", "pas" or "psd": which arguments count in complete
+        predications and semantic frames.
+    RETURNS (Dict[str, Dict[str, Any]]): For "with_tops" and "without_tops" the scores
+        LP LR LF LM UP UR UF UM PP PR PF FP FR FF as fractions, and the tables
+        "per_label" and "per_length".
+    """
+    if representation not in IS_CORE_ARGUMENT:
+        raise ValueError(
+            f"Unknown representation {representation!r}: choose one of "
+            f"{', '.join(IS_CORE_ARGUMENT)}."
+        )
+    arcs = {"with_tops": ArcOverlap(), "without_tops": ArcOverlap()}
+    lengths: dict[str, dict[str, Overlap]] = {name: {} for name in arcs}
+    predications, frames = Overlap(), Overlap()
+    for one, other in _pairs(gold, system):
+        words = [set(one.arcs), set(other.arcs)]
+        tops = [{(ROOT_INDEX, i, ROOT) for i in each.tops} for each in (one, other)]
+        for name, overlap in arcs.items():
+            with_tops = name == "with_tops"
+            graphs = [
+                words[side] | tops[side] if with_tops else words[side]
+                for side in (0, 1)
+            ]
+            overlap.add(*graphs)
+            _add_by_class(lengths[name], *graphs, _length_band)
+        predications.add(
+            _predications(one, representation), _predications(other, representation)
+        )
+        frames.add(
+            _predications(one, representation, with_frame=True),
+            _predications(other, representation, with_frame=True),
+        )
+    return {
+        name: {
+            **_prf("L", overlap.labelled),
+            "LM": overlap.labelled_match,
+            **_prf("U", overlap.unlabelled),
+            "UM": overlap.unlabelled_match,
+            **_prf("P", predications),
+            **_prf("F", frames),
+            "per_label": {
+                label: _table_row(overlap.by_label[label])
+                for label in sorted(overlap.by_label)
+            },
+            "per_length": {
+                band: _table_row(lengths[name][band])
+                for band in LENGTH_BANDS
+                if band in lengths[name]
+            },
+        }
+        for name, overlap in arcs.items()
+    }
+
+
+def _pairs(
+    gold: Iterable[Sentence], system: Iterable[Sentence]
+) -> Iterator[tuple[Sentence, Sentence]]:
+    """Pair the sentences, and refuse what would give a wrong score."""
+    one, other = iter(gold), iter(system)
+    number = 0
+    while True:
+        left, right = next(one, None), next(other, None)
+        if left is None and right is None:
+            break
+        number += 1
+        if left is None or right is None:
+            longer, rest = ("gold", one) if right is None else ("system", other)
+            count = number + sum(1 for _ in rest)
+            raise ValueError(
+                f"The gold standard and the system output differ in length: the "
+                f"{longer} side has {count} sentences, the other {number - 1}."
+            )
+        if left.id != right.id:
+            raise ValueError(
+                f"Sentence {number} has the id {left.id} in the gold standard, but "
+                f"{right.id} in the system output."
+            )
+        if left.words != right.words:
+            raise ValueError(
+                f"Sentence {number} (id {left.id}) has other tokens in the system "
+                f"output than in the gold standard: {_first_difference(left, right)}."
+            )
+        yield left, right
+    if not number:
+        raise ValueError("There is nothing to score: both sides have no sentences.")
+
+
+def _first_difference(left: Sentence, right: Sentence) -> str:
+    for i, (a, b) in enumerate(zip(left.words, right.words, strict=False), start=1):
+        if a != b:
+            return f"token {i} is {b!r} instead of {a!r}"
+    return f"{len(right.words)} tokens instead of {len(left.words)}"
+
+
+def _length_band(arc: tuple[int, int, str]) -> str:
+    # The root stands before the first token, so its arc to token 0 has length 1.
+    length = abs(arc[0] - arc[1])
+    return str(length) if length <= 4 else "5-9" if length < 10 else "10-"
+
+
+def _predications(
+    sentence: Sentence, representation: str, *, with_frame: bool = False
+) -> set[tuple]:
+    """Verbal predicates with all their core arguments, and their sense if asked for."""
+    is_core = IS_CORE_ARGUMENT[representation]
+    arguments: dict[int, set[tuple[int, str]]] = {}
+    for i, (is_predicate, tag) in enumerate(
+        zip(sentence.predicates, sentence.tags, strict=True)
+    ):
+        if is_predicate and tag is not None and tag.startswith("V"):
+            arguments[i] = set()
+    for head, dep, label in sentence.arcs:
+        if head in arguments and is_core(label):
+            arguments[head].add((dep, label))
+    senses = sentence.frames or [None] * len(sentence.words)
+    return {
+        (head, frozenset(args), senses[head] if with_frame else None)
+        for head, args in arguments.items()
+    }
+
+
+def _prf(prefix: str, overlap: Overlap) -> dict[str, float]:
+    return {
+        f"{prefix}P": overlap.precision,
+        f"{prefix}R": overlap.recall,
+        f"{prefix}F": overlap.f_score,
+    }
+
+
+def _table_row(overlap: Overlap) -> dict[str, float]:
+    return {
+        "gold": overlap.gold,
+        "system": overlap.system,
+        "common": overlap.common,
+        "p": overlap.precision,
+        "r": overlap.recall,
+        "f": overlap.f_score,
+    }
+
+
+@registry.scorers("spacy_sdp.sdp_scorer.v1")
+def make_sdp_scorer() -> Callable[..., dict[str, Any]]:
+    """Make the scorer of the `sdp_meanfield` component."""
+    return score_examples
+
+
+def score_examples(
+    examples: Iterable[Example], *, attr: str = DEFAULT_ATTR, **kwargs: Any
+) -> dict[str, Any]:
+    """Score predicted graphs, the arcs from the root to the tops included.
+
+    Tokens are compared by alignment. A gold arc whose tokens have no counterpart among
+    the predicted ones is a miss, and a predicted arc without counterpart is an error.
+    Docs without gold graph are skipped.
+
+    examples (Iterable[Example]): The examples.
+    attr (str): The attribute with the graphs, and the prefix of the scores.
+    RETURNS (Dict[str, Any]): `<attr>_lp`, `_lr`, `_lf`, `_lm`, `_up`, `_ur`, `_uf`,
+        `_um` and `_lf_per_type`; all None if there is no gold graph at all.
+    """
+    overlap = ArcOverlap()
+    for example in examples:
+        for gold, system in _example_graphs(example, attr):
+            overlap.add(gold, system)
+    scores: dict[str, Any] = {
+        "lp": overlap.labelled.precision,
+        "lr": overlap.labelled.recall,
+        "lf": overlap.labelled.f_score,
+        "lm": overlap.labelled_match,
+        "up": overlap.unlabelled.precision,
+        "ur": overlap.unlabelled.recall,
+        "uf": overlap.unlabelled.f_score,
+        "um": overlap.unlabelled_match,
+        "lf_per_type": {
+            label: {"p": each.precision, "r": each.recall, "f": each.f_score}
+            for label, each in sorted(overlap.by_label.items())
+        },
+    }
+    return {
+        f"{attr}_{name}": value if overlap.graphs else None
+        for name, value in scores.items()
+    }
+
+
+def _example_graphs(example: Example, attr: str) -> Iterator[tuple[set, set]]:
+    """Yield the arcs of each gold sentence, in gold indices, gold and predicted."""
+    gold_graph = get_graph(example.reference, attr)
+    if gold_graph is None:
+        return
+    system_graph = get_graph(example.predicted, attr)
+    sentence_of = sentence_numbers(example.reference)
+    sentences: list[tuple[set, set]] = [
+        (set(), set()) for _ in range(max(sentence_of, default=0) + 1)
+    ]
+    for arc in gold_graph.indexed_arcs:
+        sentences[sentence_of[arc.dep]][0].add((arc.head, arc.dep, arc.label))
+    for top in gold_graph.tops:
+        sentences[sentence_of[top.i]][0].add((ROOT_INDEX, top.i, ROOT))
+    if system_graph is not None:
+        gold_token, nearest_gold = _to_gold(example)
+        for arc in system_graph.indexed_arcs:
+            sentences[sentence_of[nearest_gold[arc.dep]]][1].add(
+                (gold_token[arc.head], gold_token[arc.dep], arc.label)
+            )
+        for top in system_graph.tops:
+            sentences[sentence_of[nearest_gold[top.i]]][1].add(
+                (ROOT_INDEX, gold_token[top.i], ROOT)
+            )
+    yield from sentences
+
+
+def _to_gold(example: Example) -> tuple[list[Hashable], list[int]]:
+    """For each predicted token its gold counterpart, and a gold token near it.
+
+    A token without counterpart gets a name that no gold token has.
+    """
+    one_to_one = align_one_to_one(example)
+    counterparts: list[Hashable] = []
+    nearest: list[int] = []
+    x2y = example.alignment.x2y
+    for i in range(len(example.predicted)):
+        aligned = x2y[i]
+        counterparts.append(one_to_one.get(i, ("predicted", i)))
+        near = int(aligned[0]) if len(aligned) else (nearest[-1] if nearest else 0)
+        nearest.append(near)
+    return counterparts, nearest
+
+
+def align_one_to_one(example: Example) -> dict[int, int]:
+    """Map predicted to gold tokens where exactly one stands for exactly one.
+
+    example (Example): The example.
+    RETURNS (Dict[int, int]): From indices of `example.predicted` to indices of
+        `example.reference`.
+    """
+    x2y, y2x = example.alignment.x2y, example.alignment.y2x
+    mapping = {}
+    for i in range(len(example.predicted)):
+        aligned = x2y[i]
+        if len(aligned) == 1 and len(y2x[int(aligned[0])]) == 1:
+            mapping[i] = int(aligned[0])
+    return mapping
