@@ -1,0 +1,117 @@
+"""From Docs to sentences, and from sentences to one table of words and arcs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy
+from spacy.attrs import IS_SPACE
+from spacy.tokens import Doc
+from thinc.types import Floats1d, Floats2d, Ints1d
+
+
+@dataclass(frozen=True)
+class Words:
+    """The words of a sentence: all of its tokens that are not whitespace."""
+
+    doc: int  # the number of the Doc in the batch
+    tokens: Ints1d  # their indices in the Doc, (n,)
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """The sentences of a batch of Docs, the longest first.
+
+    The arcs of all sentences stand in one list: (n + 1) * n rows for a sentence of n
+    words, for each head from the root to the last word, each dependent from the first
+    word to the last.
+    """
+
+    doc_lengths: list[int]  # tokens in each Doc
+    sentences: list[Words]
+
+    @classmethod
+    def from_docs(cls, docs: list[Doc]) -> Batch:
+        """Find the sentences, by `doc.sents` or else the whole Doc as one.
+
+        docs (List[Doc]): The documents; empty ones have no sentences.
+        RETURNS (Batch): The batch.
+        """
+        sentences = []
+        for number, doc in enumerate(docs):
+            words = numpy.flatnonzero(doc.to_array([IS_SPACE]) == 0)
+            if doc.has_annotation("SENT_START"):
+                starts = [sentence.start for sentence in doc.sents]
+                groups = numpy.split(words, numpy.searchsorted(words, starts[1:]))
+            else:
+                groups = [words]
+            sentences += [Words(number, group) for group in groups if len(group)]
+        # The LSTM wants the longest first, and neighbours of one length form a block.
+        sentences.sort(key=len, reverse=True)
+        return cls([len(doc) for doc in docs], sentences)
+
+    @cached_property
+    def lengths(self) -> list[int]:
+        """RETURNS (List[int]): The number of words in each sentence."""
+        return [len(sentence) for sentence in self.sentences]
+
+    @cached_property
+    def doc_offsets(self) -> Ints1d:
+        """RETURNS (Ints1d): Where each Doc starts in a table of all tokens."""
+        return numpy.cumsum([0, *self.doc_lengths])
+
+    @cached_property
+    def word_rows(self) -> Ints1d:
+        """RETURNS (Ints1d): The rows of the words in a table of all tokens."""
+        return numpy.concatenate(
+            [numpy.empty(0, dtype="int64")]
+            + [self.doc_offsets[each.doc] + each.tokens for each in self.sentences]
+        )
+
+    @cached_property
+    def arc_offsets(self) -> Ints1d:
+        """RETURNS (Ints1d): The first arc of each sentence, and the number of arcs."""
+        return numpy.cumsum([0, *((n + 1) * n for n in self.lengths)])
+
+    def locate(self, arcs: Ints1d) -> list[tuple[int, int, int]]:
+        """Find the tokens of arcs.
+
+        arcs (Ints1d): Rows of the list of arcs.
+        RETURNS (List[Tuple[int, int, int]]): For each the number of its Doc, the index
+            of its head, -1 for the root, and the index of its dependent.
+        """
+        numbers = numpy.searchsorted(self.arc_offsets, arcs, side="right") - 1
+        found = []
+        for number, arc in zip(numbers, arcs, strict=True):
+            words = self.sentences[number]
+            head, dep = divmod(int(arc - self.arc_offsets[number]), len(words))
+            found.append(
+                (
+                    words.doc,
+                    int(words.tokens[head - 1]) if head else -1,
+                    int(words.tokens[dep]),
+                )
+            )
+        return found
+
+
+@dataclass(frozen=True)
+class ArcScores:
+    """What the model gives in training: a score for each arc and label."""
+
+    batch: Batch
+    scores: Floats2d  # (arcs, labels)
+
+
+@dataclass(frozen=True)
+class ArcPosteriors:
+    """What the model gives in prediction, for each arc."""
+
+    batch: Batch
+    null: Floats1d  # probability that there is no arc
+    label: Ints1d  # the best label but NULL
+    probability: Floats1d  # of that label
