@@ -12,7 +12,7 @@ from spacy.tokens import Doc
 from spacy.training import Example, validate_examples, validate_get_examples
 from spacy.vocab import Vocab
 from thinc.api import Config, Model
-from thinc.types import Floats1d, Floats2d, Ints1d
+from thinc.types import Floats1d, Floats3d, Ints1d
 
 from .extensions import DEFAULT_ATTR, get_graph, register_extensions, set_graph
 from .graph import IndexedArc, SemanticGraph
@@ -39,6 +39,9 @@ attrs = ["NORM", "PREFIX", "SUFFIX", "SHAPE"]
 rows = [5000, 1000, 2500, 2500]
 include_static_vectors = false
 """
+# Probabilities below this have the same loss, which keeps it finite.
+TINY = 1e-30
+
 DEFAULT_MODEL = Config().from_str(default_model_config)["model"]
 
 
@@ -254,7 +257,7 @@ class SemanticParser(TrainablePipe):
 
     def get_loss(
         self, examples: Iterable[Example], scores: ArcScores
-    ) -> tuple[float, Floats2d]:
+    ) -> tuple[float, Floats3d]:
         """Give the cross-entropy of all pairs of words, and its gradient.
 
         Both are per word. Pairs whose gold label is not known have no part in it: in
@@ -262,27 +265,26 @@ class SemanticParser(TrainablePipe):
 
         examples (Iterable[Example]): The batch of Examples.
         scores (ArcScores): What the model gave for their predicted Docs.
-        RETURNS (Tuple[float, Floats2d]): The loss and its gradient.
+        RETURNS (Tuple[float, Floats3d]): The loss and its gradient.
         """
         examples = list(examples)
         validate_examples(examples, "SemanticParser.get_loss")
         xp = self.model.ops.xp
-        gold, known = self._gold_arcs(examples, scores.batch)
-        words = sum(len(sentence) for sentence in scores.batch.sentences)
-        weights = xp.asarray(known / max(words, 1), dtype="float32")
-        rows = xp.arange(len(gold))
-        gold = xp.asarray(gold)
+        labels, known = self._gold_arcs(examples, scores.batch)
+        words = sum(scores.batch.lengths)
+        weights = xp.asarray(known / max(words * len(scores.scores), 1))  # (arcs,)
+        at_gold = (slice(None), xp.arange(len(labels)), xp.asarray(labels))
         probabilities = self.model.ops.softmax(scores.scores)
-        # An impossible score would have the loss be infinite times zero.
-        losses = -xp.log(xp.maximum(probabilities[rows, gold], 1e-30)) * weights
-        loss = float(losses.sum())
+        # Where the gold label is impossible, the arc is not known: 0 * log(0).
+        surprise = -xp.log(xp.maximum(probabilities[at_gold], TINY))
+        loss = float((surprise * weights).sum())
         if not numpy.isfinite(loss):
             raise ValueError(
                 f"The loss of '{self.name}' is not a finite number. Use a smaller "
                 "learning rate, or look for broken vectors in its tok2vec."
             )
         gradient = probabilities
-        gradient[rows, gold] -= 1
+        gradient[at_gold] -= 1
         gradient *= weights[:, None]
         return loss, gradient
 
@@ -310,9 +312,8 @@ class SemanticParser(TrainablePipe):
             with_root = numpy.concatenate(([1.0], has_gold))
             block = numpy.outer(with_root, has_gold)
             block[numpy.arange(1, len(block)), numpy.arange(len(sentence))] = 0
-            if sentence.doc in range(len(graphs)) and graphs[sentence.doc] is not None:
-                start, end = batch.arc_offsets[number : number + 2]
-                known[start:end] = block.ravel()
+            start, end = batch.arc_offsets[number : number + 2]
+            known[start:end] = block.ravel()
         for example, graph, place in zip(examples, graphs, places, strict=True):
             if graph is None:
                 continue

@@ -19,7 +19,7 @@ from thinc.api import (
     torch2xp,
     xp2torch,
 )
-from thinc.types import Floats2d
+from thinc.types import Floats2d, Floats3d
 
 from .batch import ArcPosteriors, ArcScores, Batch
 from .network import Network, Posteriors, Settings
@@ -40,6 +40,7 @@ def MeanFieldParser(
     inference: str = "mean_field",
     train_iterations: int = 2,
     predict_iterations: int = 3,
+    supervise: str = "all",
     tied: bool = False,
     exclude_self: bool = True,
     null_factors: bool = False,
@@ -66,6 +67,9 @@ def MeanFieldParser(
     inference (str): "mean_field", or "none" for a first-order parser.
     train_iterations (int): Iterations of mean field in training.
     predict_iterations (int): Iterations of mean field in prediction.
+    supervise (str): "all" trains the scores before and after each iteration, so that
+        each iteration improves on the one before and their number hardly matters in
+        prediction; "last" trains only the final scores, as in the paper.
     tied (bool): Whether the second-order scores are those of one energy: symmetric for
         siblings and co-parents, and the same for grandparents from both ends. Otherwise
         each of the four kinds of neighbours has factors of its own.
@@ -89,6 +93,7 @@ def MeanFieldParser(
         inference=inference,
         train_iterations=train_iterations,
         predict_iterations=predict_iterations,
+        supervise=supervise,
         tied=tied,
         exclude_self=exclude_self,
         null_factors=null_factors,
@@ -126,7 +131,7 @@ def init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
 
 def forward(
     model: Model, docs: list[Doc], is_train: bool
-) -> tuple[ArcScores | ArcPosteriors, Callable[[Floats2d], list[Doc]]]:
+) -> tuple[ArcScores | ArcPosteriors, Callable[[Floats3d], list[Doc]]]:
     """Score all arcs of all sentences; the gradient is that of `ArcScores.scores`."""
     ops = model.ops
     network = model.get_ref("network")
@@ -137,18 +142,18 @@ def forward(
     rows = ops.asarray1i(batch.word_rows)
     if not batch.sentences:
         # Nothing to score, but the encoder waits for a gradient all the same.
-        def backprop_nothing(d_scores: Floats2d) -> list[Doc]:
+        def backprop_nothing(d_scores: Floats3d) -> list[Doc]:
             return backprop_vectors([ops.alloc2f(*each.shape) for each in vectors])
 
         nothing, n_labels = ops.alloc1f(0), network.shims[0].n_labels
         if is_train:
-            return ArcScores(batch, ops.alloc2f(0, n_labels)), backprop_nothing
+            return ArcScores(batch, ops.alloc3f(1, 0, n_labels)), backprop_nothing
         return ArcPosteriors(batch, nothing, ops.alloc1i(0), nothing), backprop_nothing
 
     table = ops.flatten(vectors)
     outputs, backprop_network = network((table[rows], batch.lengths), is_train)
 
-    def backprop(d_scores: Floats2d) -> list[Doc]:
+    def backprop(d_scores: Floats3d) -> list[Doc]:
         # Tokens that are not words have no part in the scores.
         d_table = ops.alloc2f(*table.shape)
         d_table[rows] = backprop_network(d_scores)
@@ -177,14 +182,14 @@ def _convert_inputs(
 
 def _convert_outputs(
     model: Model, inputs_outputs: tuple[Any, torch.Tensor | Posteriors], is_train: bool
-) -> tuple[Any, Callable[[Floats2d], ArgsKwargs]]:
+) -> tuple[Any, Callable[[Floats3d], ArgsKwargs]]:
     _, outputs = inputs_outputs
     if isinstance(outputs, Posteriors):
         arrays: Any = tuple(torch2xp(each, ops=model.ops) for each in outputs)
     else:
         arrays = torch2xp(outputs.detach(), ops=model.ops)
 
-    def to_torch(d_scores: Floats2d) -> ArgsKwargs:
+    def to_torch(d_scores: Floats3d) -> ArgsKwargs:
         gradient = xp2torch(model.ops.as_contig(d_scores), device=outputs.device)
         return ArgsKwargs(args=((outputs,),), kwargs={"grad_tensors": (gradient,)})
 

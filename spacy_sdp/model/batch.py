@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy
 from spacy.attrs import IS_SPACE
 from spacy.tokens import Doc
-from thinc.types import Floats1d, Floats2d, Ints1d
+from thinc.types import Floats1d, Floats3d, Ints1d
 
 
 @dataclass(frozen=True)
@@ -101,10 +101,13 @@ class Batch:
 
 @dataclass(frozen=True)
 class ArcScores:
-    """What the model gives in training: a score for each arc and label."""
+    """What the model gives in training: a score for each arc and label.
+
+    If there are several, from several iterations, all of them are trained.
+    """
 
     batch: Batch
-    scores: Floats2d  # (arcs, labels)
+    scores: Floats3d  # (iterations, arcs, labels)
 
 
 @dataclass(frozen=True)

@@ -44,24 +44,26 @@ def mean_field(
     *,
     iterations: int,
     exclude_self: bool = True,
-) -> Tensor:
-    """Give the scores of all arcs after some iterations of mean field.
+) -> list[Tensor]:
+    """Give the scores of all arcs after 0, 1, 2, ... iterations of mean field.
 
     arc_scores (Tensor): The first-order scores, (S, n + 1, n, L).
     parts (List[Part]): The second-order scores.
     iterations (int): How often posteriors are computed and sent to the neighbours.
     exclude_self (bool): Whether an arc is left out of its own messages, where it would
         be its own sibling (k = j) or its own co-parent (k = i).
-    RETURNS (Tensor): The scores, (S, n + 1, n, L); their softmax are the posteriors.
+    RETURNS (List[Tensor]): The scores, each (S, n + 1, n, L), the first-order ones
+        first; their softmax are the posteriors.
     """
     valid = valid_arcs(arc_scores.shape[2], arc_scores).unsqueeze(-1)  # (n + 1, n, 1)
-    scores = arc_scores
+    history = [arc_scores]
     for _ in range(iterations):
-        posteriors = torch.softmax(scores, dim=-1) * valid  # (S, n + 1, n, L)
+        posteriors = torch.softmax(history[-1], dim=-1) * valid  # (S, n + 1, n, L)
         scores = arc_scores
         for part in parts:
             scores = scores + messages(posteriors, part, exclude_self=exclude_self)
-    return scores
+        history.append(scores)
+    return history
 
 
 def messages(posteriors: Tensor, part: Part, *, exclude_self: bool = True) -> Tensor:

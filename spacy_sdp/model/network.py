@@ -50,6 +50,7 @@ class Settings:
     inference: str
     train_iterations: int
     predict_iterations: int
+    supervise: str
     tied: bool
     exclude_self: bool
     null_factors: bool
@@ -77,11 +78,15 @@ class Settings:
                     f"The parser's setting '{name}' is a rate: it has to be at least 0 "
                     f"and less than 1, not {getattr(self, name)}."
                 )
-        if self.inference not in ("mean_field", "none"):
-            raise ValueError(
-                "The parser's setting 'inference' has to be 'mean_field' or 'none', "
-                f"not {self.inference!r}."
-            )
+        for name, choices in (
+            ("inference", ("mean_field", "none")),
+            ("supervise", ("all", "last")),
+        ):
+            if getattr(self, name) not in choices:
+                raise ValueError(
+                    f"The parser's setting '{name}' has to be one of "
+                    f"{', '.join(map(repr, choices))}, not {getattr(self, name)!r}."
+                )
 
 
 class Posteriors(NamedTuple):
@@ -131,8 +136,8 @@ class Network(nn.Module):
 
         vectors (Tensor): Vectors of all words of all sentences, (words, input width).
         lengths (List[int]): Words in each sentence, the largest number first.
-        RETURNS (Tensor | Posteriors): In training the scores, (arcs, labels); else what
-            decoding needs of their posteriors.
+        RETURNS (Tensor | Posteriors): In training the scores that are to be right,
+            (iterations, arcs, labels); else what decoding needs of the posteriors.
         """
         nodes, sentence_of = self._nodes(vectors, lengths)
         tables = [self.heads(nodes, sentence_of), self.deps(nodes, sentence_of)]
@@ -147,7 +152,8 @@ class Network(nn.Module):
             rows = [table[start:end] for table in tables]
             start = end
             if not self.training:
-                outputs.append(to_posteriors(self._score(piece, labels, *rows), piece))
+                scores = self._score(piece, labels, *rows)
+                outputs.append(to_posteriors(scores[-1], piece))
             elif len(pieces) == 1:
                 outputs.append(self._score(piece, labels, *rows))
             else:
@@ -156,7 +162,7 @@ class Network(nn.Module):
                     checkpoint(self._score, piece, labels, *rows, use_reentrant=False)
                 )
         if self.training:
-            return torch.cat(outputs)
+            return torch.cat(outputs, dim=1)
         return Posteriors(*map(torch.cat, zip(*outputs, strict=True)))
 
     def _nodes(self, vectors: Tensor, lengths: list[int]) -> tuple[Tensor, Tensor]:
@@ -183,29 +189,34 @@ class Network(nn.Module):
         deps: Tensor,
         node_factors: Tensor | None = None,
     ) -> Tensor:
-        """Score the arcs of some sentences, (arcs, labels)."""
+        """Score the arcs of some sentences, (iterations, arcs, labels)."""
         settings = self.settings
-        train = self.training
-        iterations = settings.train_iterations if train else settings.predict_iterations
         start, outputs = 0, []
         for n, group in groupby(lengths):
             count = len(list(group))
             end = start + count * (n + 1)
-            block = (count, n + 1, -1)
-            scores = self.first_order(
-                heads[start:end].view(block), deps[start:end].view(block)
-            )  # (S, n + 1, n, L)
+            block = (count, n + 1)
+            history = [
+                self.first_order(
+                    heads[start:end].unflatten(0, block),
+                    deps[start:end].unflatten(0, block),
+                )
+            ]  # each (S, n + 1, n, L)
             if node_factors is not None and label_factors is not None:
-                nodes = node_factors[start:end].unflatten(0, (count, n + 1))
-                scores = mean_field(
-                    scores,
+                nodes = node_factors[start:end].unflatten(0, block)
+                history = mean_field(
+                    history[0],
                     to_parts(nodes, label_factors, tied=settings.tied),
-                    iterations=iterations,
+                    iterations=settings.train_iterations
+                    if self.training
+                    else settings.predict_iterations,
                     exclude_self=settings.exclude_self,
                 )
-            outputs.append(scores.flatten(0, 2))
+            if not self.training or settings.supervise == "last":
+                history = history[-1:]
+            outputs.append(torch.stack(history).flatten(1, 3))
             start = end
-        return torch.cat(outputs)
+        return torch.cat(outputs, dim=1)
 
 
 def split_by_pairs(lengths: list[int], max_pairs: int) -> Iterator[list[int]]:

@@ -1,0 +1,10 @@
+"""`python -m spacy sdp ...`, also as `python -m spacy_sdp ...`: one file a command."""
+
+from spacy.cli._util import app
+
+from . import convert, evaluate, parse
+from ._app import sdp
+
+app.add_typer(sdp)
+
+__all__ = ["convert", "evaluate", "parse", "sdp"]

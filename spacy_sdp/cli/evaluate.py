@@ -1,0 +1,104 @@
+"""`python -m spacy sdp evaluate`"""
+
+from __future__ import annotations
+
+import json
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from wasabi import msg
+
+from .. import formats
+from ..extensions import DEFAULT_ATTR
+from ..scoring import score_sentences
+from ._app import sdp, user_errors
+
+
+class Representation(str, Enum):
+    dm = "dm"
+    pas = "pas"
+    psd = "psd"
+
+
+ROWS = (
+    ("Labelled arcs", ("LP", "LR", "LF", "LM")),
+    ("Unlabelled arcs", ("UP", "UR", "UF", "UM")),
+    ("Complete predications", ("PP", "PR", "PF")),
+    ("Semantic frames", ("FP", "FR", "FF")),
+)
+
+
+@sdp.command("evaluate")
+def evaluate_cli(
+    gold_path: Annotated[Path, typer.Argument(help="Gold standard: .sdp or .spacy.")],
+    system_path: Annotated[Path, typer.Argument(help="Parser output, same sentences.")],
+    representation: Annotated[
+        Representation,
+        typer.Option(help="Which arguments count in predications and frames."),
+    ] = Representation.dm,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print JSON, scores as fractions.")
+    ] = False,
+    attr: Annotated[
+        str, typer.Option(help="Attribute of the graphs in .spacy files.")
+    ] = DEFAULT_ATTR,
+) -> None:
+    """Score a parser's graphs against a gold standard.
+
+    Precision, recall and F1 are those of the official toolkit of the SDP tasks: of
+    labelled (L) and unlabelled (U) arcs, complete predications (P) and semantic frames
+    (F), with and without the virtual arcs to the top nodes. LM and UM are the share of
+    graphs without any mistake. Both files must have the same sentences.
+    """
+    with user_errors():
+        scores = score_sentences(
+            formats.read(gold_path, attr),
+            formats.read(system_path, attr),
+            representation.value,
+        )
+    if as_json:
+        typer.echo(json.dumps(scores, indent=2, ensure_ascii=False))
+    else:
+        _print_scores(scores)
+
+
+def _print_scores(scores: dict[str, dict[str, Any]]) -> None:
+    with_tops, without_tops = scores["with_tops"], scores["without_tops"]
+    rows: list[tuple[str, ...]] = []
+    for name, keys in ROWS:
+        for sides, suffix in ((with_tops, "with tops"), (without_tops, "without")):
+            if keys[0][0] in "PF" and suffix == "without":
+                continue  # tops have no part in these
+            cells = [f"{100 * sides[key]:.2f}" for key in keys]
+            title = name if keys[0][0] in "PF" else f"{name}, {suffix}"
+            rows.append((title, *cells, *[""] * (4 - len(cells))))
+    msg.divider("Scores")
+    msg.table(
+        rows,
+        header=("", "P", "R", "F1", "Exact match"),
+        divider=True,
+        aligns=("l", "r", "r", "r", "r"),
+    )
+    for title, key, column in (
+        ("By label, with tops", "per_label", "Label"),
+        ("By length of the arc, with tops", "per_length", "Length"),
+    ):
+        msg.divider(title)
+        msg.table(
+            [
+                (
+                    name,
+                    row["gold"],
+                    row["system"],
+                    f"{100 * row['p']:.2f}",
+                    f"{100 * row['r']:.2f}",
+                    f"{100 * row['f']:.2f}",
+                )
+                for name, row in with_tops[key].items()
+            ],
+            header=(column, "Gold", "System", "P", "R", "F1"),
+            divider=True,
+            aligns=("l", "r", "r", "r", "r", "r"),
+        )
