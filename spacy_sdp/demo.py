@@ -12,10 +12,12 @@ from spacy.training import Example
 from spacy.util import fix_random_seed, minibatch
 
 from .formats import sdp
+from .optimizer import make_adam
 
 EXAMPLES = Path(__file__).parent / "data" / "examples.sdp"
 EPOCHS = 40
 BATCH_SIZE = 8
+LEARN_RATE = 0.003
 
 
 def train_demo(
@@ -34,8 +36,8 @@ def train_demo(
     for sentence in sdp.read(EXAMPLES):
         reference = sentence.to_doc(nlp.vocab)
         examples.append(Example(nlp.make_doc(" ".join(sentence.words)), reference))
-    optimizer = nlp.initialize(lambda: examples)
-    optimizer.learn_rate = 0.005
+    nlp.initialize(lambda: examples)
+    optimizer = make_adam(LEARN_RATE)
     for _ in progress(range(EPOCHS)):
         random.shuffle(examples)
         for batch in minibatch(examples, BATCH_SIZE):

@@ -223,12 +223,13 @@ def _predications(
 ) -> set[tuple]:
     """Verbal predicates with all their core arguments, and their sense if asked for."""
     is_core = IS_CORE_ARGUMENT[representation]
-    arguments: dict[int, set[tuple[int, str]]] = {}
-    for i, (is_predicate, tag) in enumerate(
-        zip(sentence.predicates, sentence.tags, strict=True)
-    ):
-        if is_predicate and tag is not None and tag.startswith("V"):
-            arguments[i] = set()
+    arguments: dict[int, set[tuple[int, str]]] = {
+        i: set()
+        for i, (flag, tag) in enumerate(
+            zip(sentence.predicates, sentence.tags, strict=False)
+        )
+        if flag and tag is not None and tag.startswith("V")
+    }
     for head, dep, label in sentence.arcs:
         if head in arguments and is_core(label):
             arguments[head].add((dep, label))

@@ -1,0 +1,72 @@
+import os
+
+# One thread, before torch starts: small models are slower with more, and forked worker
+# processes would wait for threads that they do not have.
+os.environ["OMP_NUM_THREADS"] = "1"
+os.environ["TOKENIZERS_PARALLELISM"] = "false"
+
+from pathlib import Path
+
+import pytest
+import spacy
+import torch
+from hypothesis import HealthCheck, settings
+from spacy.tokens import Doc
+from util import to_examples
+
+from spacy_sdp.demo import EXAMPLES
+from spacy_sdp.formats import sdp
+
+torch.set_num_threads(1)
+
+# The same examples every time, on however slow a machine.
+settings.register_profile(
+    "steady",
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("steady")
+
+
+@pytest.fixture
+def nlp():
+    return spacy.blank("en")
+
+
+@pytest.fixture
+def cat(nlp):
+    """The sentence of the paper's first figure, with its DM graph."""
+    doc = Doc(nlp.vocab, words=["The", "shy", "cat", "wants", "to", "eat", "."])
+    doc._.sdp = [
+        (-1, 3, "root"),
+        (0, 2, "BV"),
+        (1, 2, "ARG1"),
+        (3, 2, "ARG1"),
+        (3, 5, "ARG2"),
+        (5, 2, "ARG1"),
+    ]
+    return doc
+
+
+@pytest.fixture
+def example_docs(nlp):
+    """The example sentences of the package, as Docs with gold graphs."""
+    return [sentence.to_doc(nlp.vocab) for sentence in sdp.read(EXAMPLES)]
+
+
+@pytest.fixture
+def examples(example_docs):
+    return to_examples(example_docs)
+
+
+@pytest.fixture
+def shared_data():
+    """The corpora that the package may not carry."""
+    path = Path(os.environ.get("SPACY_SDP_DATA", "no such folder"))
+    if not path.is_dir():
+        pytest.skip(
+            "needs the corpora sdp_sample and open_dm: set SPACY_SDP_DATA to their "
+            "folder"
+        )
+    return path

@@ -1,0 +1,149 @@
+import json
+
+import numpy
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from spacy.tokens import Doc
+from spacy.vocab import Vocab
+
+from spacy_sdp import Arc, SemanticGraph
+
+VOCAB = Vocab()
+
+
+@pytest.fixture
+def doc():
+    return Doc(
+        VOCAB,
+        words=["Dogs", "bark", ".", "Cats", "sleep", "."],
+        sent_starts=[True, False, False, True, False, False],
+    )
+
+
+@st.composite
+def graphs(draw):
+    size = draw(st.integers(0, 6))
+    doc = Doc(VOCAB, words=[f"w{i}" for i in range(size)])
+    pairs = [(i, j) for i in range(size) for j in range(size) if i != j]
+    chosen = draw(st.lists(st.sampled_from(pairs), unique=True)) if pairs else []
+    labels = st.text(min_size=1, max_size=3)
+    scores = st.none() | st.floats(0, 1)
+    arcs = [(*pair, draw(labels), draw(scores)) for pair in chosen]
+    tops = draw(st.lists(st.sampled_from(range(size)), unique=True)) if size else []
+    frames = {i: draw(labels) for i in tops}
+    return SemanticGraph.from_arcs(doc, arcs, tops, frames=frames, predicates=tops)
+
+
+def test_arcs_are_sorted_and_hold_tokens(doc):
+    graph = SemanticGraph.from_arcs(
+        doc, [(4, 3, "ARG1", 0.9), (1, 0, "ARG1")], tops=[4, 1]
+    )
+    assert len(graph) == 2
+    assert list(graph) == [Arc(doc[1], doc[0], "ARG1"), Arc(doc[4], doc[3], "ARG1")]
+    assert [arc.score for arc in graph] == [None, 0.9]
+    assert graph.tops == (doc[1], doc[4])
+    assert repr(next(iter(graph))) == "Arc(bark-ARG1->Dogs)"
+    assert repr(graph) == "SemanticGraph(2 arcs, tops: bark, sleep)"
+
+
+def test_heads_and_args_of_a_token(cat):
+    graph = cat._.sdp
+    assert [repr(arc) for arc in graph.heads(cat[2])] == [
+        "Arc(The-BV->cat)",
+        "Arc(shy-ARG1->cat)",
+        "Arc(wants-ARG1->cat)",
+        "Arc(eat-ARG1->cat)",
+    ]
+    assert [repr(arc) for arc in graph.args(cat[3])] == [
+        "Arc(wants-ARG1->cat)",
+        "Arc(wants-ARG2->eat)",
+    ]
+    assert graph.heads(cat[4]) == graph.args(cat[4]) == ()
+
+
+def test_a_token_of_another_doc_is_refused(cat, doc):
+    with pytest.raises(ValueError, match="'Dogs' belongs to another Doc"):
+        cat._.sdp.heads(doc[0])
+
+
+@pytest.mark.parametrize(
+    "arc, reason",
+    [
+        ((1, 6, "A"), r"\(1, 6, 'A'\): dep 6 is not a token of the Doc of 6"),
+        ((-2, 1, "A"), r"\(-2, 1, 'A'\): head -2 is not a token"),
+        ((1, 1, "A"), r"\(1, 1, 'A'\): a self-loop"),
+        ((1, 4, "A"), r"\(1, 4, 'A'\): it crosses a sentence boundary"),
+        ((1, 0, "ARG1"), r"\(1, 0, 'ARG1'\): a duplicate"),
+        ((1, 2, ""), r"\(1, 2, ''\): the label has to be a non-empty string"),
+        ((1, 2, 5), r"\(1, 2, 5\): the label has to be a non-empty string"),
+        ((1, 2), r"\(1, 2\): expected \(head, dep, label\)"),
+        ((1.5, 2, "A"), r"\(1.5, 2, 'A'\): expected \(head, dep, label\)"),
+    ],
+)
+def test_invalid_arcs_are_refused_by_name(doc, arc, reason):
+    with pytest.raises(ValueError, match=f"Invalid arc {reason}"):
+        SemanticGraph.from_arcs(doc, [(1, 0, "ARG1"), arc])
+
+
+def test_invalid_tops_are_refused(doc):
+    with pytest.raises(ValueError, match="Invalid top 6: not a token of the Doc of 6"):
+        SemanticGraph.from_arcs(doc, [], tops=[6])
+    with pytest.raises(ValueError, match="A top is given twice"):
+        SemanticGraph.from_arcs(doc, [], tops=[1, 1])
+
+
+def test_without_sentence_boundaries_the_doc_is_one_sentence():
+    doc = Doc(VOCAB, words=["a", "b", "c"])
+    assert len(SemanticGraph.from_arcs(doc, [(0, 2, "A")])) == 1
+
+
+def test_one_pair_may_have_two_labels(doc):
+    graph = SemanticGraph.from_arcs(doc, [(1, 0, "B"), (1, 0, "A")])
+    assert [arc.label for arc in graph] == ["A", "B"]
+
+
+def test_equality_is_that_of_words_arcs_and_tops(doc):
+    graph = SemanticGraph.from_arcs(doc, [(1, 0, "A", 0.5)], [1])
+    same = SemanticGraph.from_arcs(doc.copy(), [(1, 0, "A")], [1])
+    assert graph == same and hash(graph) == hash(same)
+    assert graph != SemanticGraph.from_arcs(doc, [(1, 0, "B")], [1])
+    assert graph != SemanticGraph.from_arcs(doc, [(1, 0, "A")])
+    other = Doc(VOCAB, words=["Cows", "moo", ".", "Cats", "sleep", "."])
+    assert graph != SemanticGraph.from_arcs(other, [(1, 0, "A")], [1])
+    assert graph != [(1, 0, "A")]
+
+
+def test_numpy_indices_become_plain_numbers(doc):
+    arcs = [(numpy.int64(1), numpy.int32(0), "A", numpy.float32(0.5))]
+    data = SemanticGraph.from_arcs(doc, arcs, numpy.asarray([1])).to_dict()
+    assert json.loads(json.dumps(data)) == {
+        "tokens": 6,
+        "arcs": [[1, 0, "A", 0.5]],
+        "tops": [1],
+    }
+
+
+@given(graphs())
+def test_dictionaries_keep_everything(graph):
+    data = json.loads(json.dumps(graph.to_dict()))
+    again = SemanticGraph.from_dict(graph.doc, data)
+    assert again == graph
+    assert again.to_dict() == graph.to_dict()
+
+
+def test_dictionaries_are_checked(doc):
+    with pytest.raises(ValueError, match="made for 5 tokens, but the Doc has 6"):
+        SemanticGraph.from_dict(doc, {"tokens": 5, "arcs": [], "tops": []})
+    with pytest.raises(ValueError, match=r"found \['edges'\]"):
+        SemanticGraph.from_dict(doc, {"edges": []})
+    with pytest.raises(ValueError, match="self-loop"):
+        SemanticGraph.from_dict(doc, {"arcs": [[1, 1, "A", None]], "tops": []})
+
+
+def test_frames_and_predicates_without_arguments(doc):
+    graph = SemanticGraph.from_arcs(
+        doc, [(1, 0, "A")], frames={1: "v:e-i"}, predicates=[1, 4]
+    )
+    assert graph.frame(doc[1]) == "v:e-i" and graph.frame(doc[0]) is None
+    assert [graph.is_predicate(token) for token in doc] == [0, 1, 0, 0, 1, 0]
