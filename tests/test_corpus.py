@@ -1,0 +1,58 @@
+import pytest
+from spacy.tokens import DocBin
+
+from spacy_sdp.corpus import make_corpus
+from spacy_sdp.demo import EXAMPLES
+from spacy_sdp.formats import docbin, sdp
+
+
+@pytest.fixture
+def path(tmp_path):
+    docbin.write(sdp.read(EXAMPLES), tmp_path / "examples.spacy")
+    return tmp_path / "examples.spacy"
+
+
+def test_examples_keep_their_graphs_and_tokens(nlp, path):
+    examples = list(make_corpus(path)(nlp))
+    assert len(examples) == 24
+    first = examples[0]
+    assert [repr(arc) for arc in first.reference._.sdp][0] == "Arc(The-BV->cat)"
+    assert [t.text for t in first.predicted] == [t.text for t in first.reference]
+    assert first.predicted._.sdp is None and not first.predicted.has_annotation("TAG")
+
+
+def test_attributes_can_be_copied(nlp, path):
+    example = next(make_corpus(path, copy_attrs=["TAG", "LEMMA"])(nlp))
+    assert [token.tag_ for token in example.predicted][:4] == ["DT", "JJ", "NN", "VBZ"]
+    assert [token.lemma_ for token in example.predicted][3:] == ["want", "to", "eat", ""]
+
+
+def test_copies_are_aligned(nlp, tmp_path):
+    doc = nlp("I don't sleep")
+    for token, tag in zip(doc, ["PRP", "VBP", "RB", "VB"], strict=True):
+        token.tag_ = tag
+    doc._.sdp = []
+    DocBin(docs=[doc], store_user_data=True).to_disk(tmp_path / "one.spacy")
+    nlp.tokenizer.rules = {}
+    example = next(make_corpus(tmp_path, copy_attrs=["TAG"])(nlp))
+    assert [(t.text, t.tag_) for t in example.predicted] == [
+        ("I", "PRP"),
+        ("don't", ""),
+        ("sleep", "VB"),
+    ]
+
+
+def test_long_docs_are_left_out_and_not_split(nlp, path):
+    lengths = [len(eg.reference) for eg in make_corpus(path, max_length=7)(nlp)]
+    assert max(lengths) == 7 and 3 < len(lengths) < 24
+    assert all(eg.reference._.sdp is not None for eg in make_corpus(path)(nlp))
+    assert len(list(make_corpus(path, limit=5)(nlp))) == 5
+
+
+def test_wrong_settings_are_refused(nlp, path, tmp_path):
+    with pytest.raises(ValueError, match="--paths.train"):
+        make_corpus(None)
+    with pytest.raises(ValueError, match="Unknown attribute 'TAGS' .* 'copy_attrs'"):
+        make_corpus(path, copy_attrs=["TAGS"])
+    with pytest.raises(ValueError, match="'copy_attrs' names POS, but no token of"):
+        list(make_corpus(path, copy_attrs=["POS"])(nlp))

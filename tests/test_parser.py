@@ -1,0 +1,453 @@
+import json
+
+import numpy
+import pytest
+import spacy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from spacy.tokens import Doc
+from spacy.training import Example
+from spacy.util import fix_random_seed
+from util import add_parser, small_model, to_examples, train
+
+from spacy_sdp import register_extensions
+from spacy_sdp.parser import SemanticParser
+
+
+def graph_data(doc, attr="sdp"):
+    return doc._.get(attr).to_dict()
+
+
+def assert_same_graphs(found, expected, tolerance=1e-5):
+    for one, other in zip(found, expected, strict=True):
+        one, other = graph_data(one), graph_data(other)
+        assert one["tops"] == other["tops"]
+        assert [arc[:3] for arc in one["arcs"]] == [arc[:3] for arc in other["arcs"]]
+        assert [arc[3] for arc in one["arcs"]] == pytest.approx(
+            [arc[3] for arc in other["arcs"]], abs=tolerance
+        )
+
+
+@pytest.fixture
+def trained(nlp, examples):
+    """A pipeline that knows the examples by heart."""
+    add_parser(nlp, examples)
+    train(nlp, examples, steps=60)
+    return nlp
+
+
+TEXTS = [
+    "The shy cat wants to eat.",
+    "",
+    "It rains.",
+    "  \n ",
+    "The teacher promised to help the student.",
+    "Snow",
+    "John gave Mary  a book.\n",
+]
+
+
+@pytest.mark.parametrize("inference", ["mean_field", "none"])
+def test_overfitting_and_io(nlp, examples, tmp_path, inference):
+    add_parser(nlp, examples, inference=inference)
+    history = train(nlp, examples, steps=80)
+    assert history[-1]["sdp_meanfield"] < 0.05 * history[0]["sdp_meanfield"]
+    scores = nlp.evaluate(examples)
+    assert scores["sdp_lf"] == 1.0 and scores["sdp_lm"] == 1.0
+    docs = list(nlp.pipe(TEXTS))
+    nlp.to_disk(tmp_path / "pipeline")
+    loaded = spacy.load(tmp_path / "pipeline")
+    assert_same_graphs(loaded.pipe(TEXTS), docs, tolerance=0)
+    from_bytes = spacy.blank("en")
+    from_bytes.add_pipe("sdp_meanfield", config={"model": small_model(inference=inference)})
+    from_bytes.from_bytes(nlp.to_bytes())
+    assert_same_graphs(from_bytes.pipe(TEXTS), docs, tolerance=0)
+    cat = docs[0]
+    assert [repr(arc) for arc in cat[2]._.sdp_heads] == [
+        "Arc(The-BV->cat)",
+        "Arc(shy-ARG1->cat)",
+        "Arc(wants-ARG1->cat)",
+        "Arc(eat-ARG1->cat)",
+    ]
+    assert cat._.sdp.tops == (cat[3],)
+    assert all(0.5 < arc.score <= 1 for arc in cat._.sdp)
+
+
+def test_the_factory_works_without_any_argument(nlp, examples):
+    fix_random_seed(0)
+    nlp.add_pipe("sdp_meanfield")
+    optimizer = nlp.initialize(lambda: examples)
+    first = nlp.update(examples, sgd=optimizer)["sdp_meanfield"]
+    for _ in range(15):
+        last = nlp.update(examples, sgd=optimizer)["sdp_meanfield"]
+    assert last < 0.7 * first
+    assert nlp("The cat sleeps.")._.sdp is not None
+
+
+def test_labels(nlp, examples):
+    parser = nlp.add_pipe("sdp_meanfield", config={"model": small_model()})
+    assert parser.labels == ()
+    assert parser.add_label("extra") == 1 and parser.add_label("extra") == 0
+    parser.initialize(lambda: examples, nlp=nlp)
+    found = ["ARG1", "ARG2", "ARG3", "BV", "_and_c", "neg", "poss"]
+    assert parser.labels == ("extra", *found)
+    assert json.loads(json.dumps(parser.label_data)) == ["extra", *found]
+    assert parser.add_label("ARG1") == 0
+    with pytest.raises(ValueError, match="E922"):
+        parser.add_label("ARG9")
+    for wrong, reason in ((5, "E187"), ("", "has to have characters")):
+        with pytest.raises(ValueError, match=reason):
+            parser.add_label(wrong)
+
+
+def test_labels_can_be_given(nlp, examples):
+    parser = nlp.add_pipe("sdp_meanfield", config={"model": small_model()})
+    with pytest.raises(ValueError, match="'sdp_meanfield' does not know the label 'BV'"):
+        parser.initialize(lambda: examples, nlp=nlp, labels=["ARG1"])
+        assert parser.labels == ("ARG1",)
+        nlp.update(examples)
+
+
+def test_initializing_without_gold_is_refused(nlp, examples):
+    parser = nlp.add_pipe("sdp_meanfield", config={"model": small_model()})
+    no_gold = [Example(eg.predicted, eg.predicted.copy()) for eg in examples]
+    for labels in (None, ["ARG1"]):
+        with pytest.raises(ValueError, match=r"No Example .* Doc._.sdp.*store_user_data"):
+            parser.initialize(lambda: no_gold, labels=labels)
+    empty = no_gold[0].reference
+    empty._.sdp = []
+    with pytest.raises(ValueError, match="E143"):
+        parser.initialize(lambda: [Example(empty.copy(), empty)])
+    with pytest.raises(ValueError, match="E109"):
+        nlp("Not initialized.")
+
+
+def test_pipe_equals_call_in_any_order_and_company(trained):
+    expected = [trained(text) for text in TEXTS]
+    assert_same_graphs(trained.pipe(TEXTS), expected)
+    assert_same_graphs(trained.pipe(TEXTS, batch_size=2), expected)
+    assert_same_graphs(trained.pipe(TEXTS[::-1]), expected[::-1])
+    long = " ".join(TEXTS)
+    assert_same_graphs(list(trained.pipe([long, *TEXTS, long]))[1:-1], expected)
+
+
+WORDS = st.sampled_from(["The", "cat", "eat", "wants", "to", "shy", "zebra", ".", "\n"])
+DOCS = st.lists(st.lists(WORDS, max_size=8), min_size=1, max_size=5)
+
+
+@pytest.fixture(scope="module")
+def module_parser():
+    from spacy_sdp.demo import EXAMPLES
+    from spacy_sdp.formats import sdp
+
+    nlp = spacy.blank("en")
+    examples = to_examples([each.to_doc(nlp.vocab) for each in sdp.read(EXAMPLES)])
+    parser = add_parser(nlp, examples)
+    train(nlp, examples, steps=20)
+    return parser
+
+
+@given(words=DOCS, data=st.data())
+@settings(max_examples=30)
+def test_scores_do_not_depend_on_the_batch(module_parser, words, data):
+    docs = [Doc(module_parser.vocab, words=each) for each in words]
+    order = data.draw(st.permutations(range(len(docs))))
+    together = module_parser.model.predict([docs[i] for i in order])
+    for position, i in enumerate(order):
+        alone = module_parser.model.predict([docs[i]])
+        for number, sentence in enumerate(together.batch.sentences):
+            if sentence.doc == position:
+                start, end = together.batch.arc_offsets[number : number + 2]
+                null, probability = together.null, together.probability
+                assert null[start:end] == pytest.approx(alone.null, abs=1e-5)
+                assert probability[start:end] == pytest.approx(
+                    alone.probability, abs=1e-5
+                )
+
+
+def test_sentences_are_parsed_apart(trained):
+    trained.add_pipe("sentencizer", first=True)
+    both = trained("The shy cat wants to eat. It rains.")
+    first = next(both.sents)
+    assert [arc.label for arc in both._.sdp.args(both[3])] == ["ARG1", "ARG2"]
+    assert both._.sdp.tops == (both[3], both[8])
+    for arc in both._.sdp:
+        assert arc.head.sent == arc.dep.sent
+    alone = trained("The shy cat wants to eat.")
+    assert [tuple(arc) for arc in alone._.sdp.indexed_arcs] == [
+        (arc.head, arc.dep, arc.label, pytest.approx(arc.score, abs=1e-5))
+        for arc in both._.sdp.indexed_arcs
+        if arc.dep < first.end
+    ]
+
+
+def test_long_sentences_and_long_docs(trained):
+    words = ["The", "shy", "cat", "wants", "to", "eat"] * 50
+    doc = trained.get_pipe("sdp_meanfield")(Doc(trained.vocab, words=words))
+    assert doc._.sdp is not None
+    many = Doc(
+        trained.vocab, words=words * 4, sent_starts=[i % 6 == 0 for i in range(1200)]
+    )
+    tops = trained.get_pipe("sdp_meanfield")(many)._.sdp.tops
+    assert [top.i for top in tops] == list(range(3, 1200, 6))
+
+
+def test_empty_and_blank_docs_have_empty_graphs(trained):
+    for text in ("", " ", " \n\n "):
+        assert graph_data(trained(text))["arcs"] == graph_data(trained(text))["tops"] == []
+
+
+def test_whitespace_is_no_word(trained):
+    doc = trained("The shy  cat wants to eat.")
+    assert doc[2].is_space
+    plain = trained("The shy cat wants to eat.")
+    skip = {i: i if i < 2 else i + 1 for i in range(len(plain))}
+    assert [(arc.head, arc.dep, arc.label) for arc in doc._.sdp.indexed_arcs] == [
+        (skip[arc.head], skip[arc.dep], arc.label)
+        for arc in plain._.sdp.indexed_arcs
+    ]
+
+
+def test_the_threshold_trades_recall_for_precision(nlp, examples, tmp_path):
+    parser = add_parser(nlp, examples)
+    train(nlp, examples, steps=25)
+    text = "The old teacher wants to see the quiet park and the house."
+    counts = []
+    for threshold in (0.01, 0.3, 0.5, 0.9, 1.0):
+        parser.threshold = threshold
+        graph = nlp(text)._.sdp
+        counts.append(len(graph) + len(graph.tops))
+    assert counts == sorted(counts, reverse=True)
+    assert counts[0] > counts[2] > counts[-1] == 0
+    # Unlike a probability of 0.5, the best label need not be likelier than all others.
+    parser.threshold = None
+    arg_max = nlp(text)._.sdp
+    assert all(arc.score is not None and arc.score > 0 for arc in arg_max)
+    nlp.to_disk(tmp_path)
+    override = {"components": {"sdp_meanfield": {"threshold": 0.9}}}
+    loaded = spacy.load(tmp_path, config=override)
+    assert loaded.get_pipe("sdp_meanfield").threshold == 0.9
+    assert len(loaded(text)._.sdp) + len(loaded(text)._.sdp.tops) == counts[3]
+
+
+@pytest.mark.parametrize("threshold", [0.0, -1, 1.5])
+def test_wrong_thresholds_are_refused(nlp, threshold):
+    with pytest.raises(ValueError, match="'threshold' of 'sdp_meanfield'"):
+        nlp.add_pipe("sdp_meanfield", config={"threshold": threshold})
+
+
+def test_wrong_settings_are_refused(nlp):
+    for settings_, reason in (
+        ({"rank": 0}, "'rank' has to be at least 1"),
+        ({"inference": "magic"}, "'inference' has to be one of"),
+    ):
+        with pytest.raises(ValueError, match=reason):
+            nlp.add_pipe("sdp_meanfield", config={"model": small_model(**settings_)})
+    with pytest.raises(ValueError, match="'attr' has to be a Python name"):
+        nlp.add_pipe("sdp_meanfield", config={"attr": "a b"})
+
+
+def test_two_parsers_in_one_pipeline(nlp, examples):
+    add_parser(nlp, examples)
+    register_extensions("reverse")
+    for example in examples:
+        example.reference._.reverse = [
+            (arc.dep, arc.head, f"{arc.label}-of")
+            for arc in example.reference._.sdp.indexed_arcs
+        ]
+    add_parser(nlp, examples, "reverse", seed=1, config={"attr": "reverse"})
+    losses = train(nlp, examples, steps=60)[-1]
+    assert set(losses) == {"sdp_meanfield", "reverse"}
+    doc = nlp("The shy cat wants to eat.")
+    assert [repr(arc) for arc in doc[3]._.reverse_heads] == [
+        "Arc(cat-ARG1-of->wants)",
+        "Arc(eat-ARG2-of->wants)",
+    ]
+    assert doc[3]._.sdp_top and not doc[3]._.reverse_top
+    scores = nlp.evaluate(examples)
+    assert scores["sdp_lf"] > 0.9 and scores["reverse_lf"] > 0.9
+
+
+def parser_gradients(nlp, name="sdp_meanfield"):
+    network = nlp.get_pipe(name).model.get_ref("network").shims[0]._model
+    return {
+        key: None if each.grad is None else each.grad.clone()
+        for key, each in network.named_parameters()
+    }
+
+
+def test_docs_without_gold_have_no_part_in_the_update(nlp, examples):
+    add_parser(nlp, examples)
+    no_gold = Example(
+        Doc(nlp.vocab, words=["Nobody", "knows"]), Doc(nlp.vocab, words=["Nobody", "knows"])
+    )
+    losses = nlp.update([no_gold])
+    assert losses == {"sdp_meanfield": 0.0}
+    assert not any(grad.any() for grad in parser_gradients(nlp).values())
+    with_gold = nlp.update([examples[0], no_gold])["sdp_meanfield"]
+    assert with_gold > 0
+    blank = Doc(nlp.vocab, words=["\n"])
+    assert nlp.update([Example(blank, blank.copy())]) == {"sdp_meanfield": 0.0}
+
+
+def test_the_gradient_is_that_of_the_loss(nlp, examples):
+    parser = add_parser(nlp, examples)
+    scores, _ = parser.model.begin_update([eg.predicted for eg in examples[:2]])
+    _, gradient = parser.get_loss(examples[:2], scores)
+    values = scores.scores
+    for index in [(0, 3, 0), (1, 3, 4), (2, 0, 1), (2, 40, 3)]:
+        if not numpy.isfinite(values[index]):
+            continue
+        before = values[index]
+        results = []
+        for delta in (1e-2, -1e-2):
+            values[index] = before + delta
+            results.append(parser.get_loss(examples[:2], scores)[0])
+        values[index] = before
+        expected = (results[0] - results[1]) / 2e-2
+        assert gradient[index] == pytest.approx(expected, abs=2e-4)
+
+
+def test_gold_tokens_are_aligned_and_the_rest_is_masked(nlp, examples):
+    parser = add_parser(nlp, examples)
+    reference = Doc(nlp.vocab, words=["I", "do", "n't", "sleep"])
+    reference._.sdp = [(3, 0, "ARG1"), (2, 3, "neg"), (-1, 3, "root")]
+    predicted = Doc(nlp.vocab, words=["I", "don't", "sleep"])
+    example = Example(predicted, reference)
+    scores, _ = parser.model.begin_update([predicted])
+    loss, gradient = parser.get_loss([example], scores)
+    # Rows: heads root, I, don't, sleep; columns: dependents I, don't, sleep.
+    known = gradient[-1].any(-1).reshape(4, 3)
+    assert known.tolist() == [
+        [True, False, True],
+        [False, False, True],
+        [False, False, False],
+        [True, False, False],
+    ]
+    arg1 = 2 + parser.labels.index("ARG1")
+    blocks = gradient[-1].reshape(4, 3, -1)
+    assert blocks[3, 0, arg1] < 0 and blocks[0, 2, 1] < 0
+    assert loss > 0
+    negative = {tuple(map(int, index)) for index in numpy.argwhere(blocks < 0)}
+    # Four pairs are known: two are arcs, and two are not.
+    assert negative == {(3, 0, arg1), (0, 2, 1), (0, 0, 0), (1, 2, 0)}
+
+
+def test_gold_arcs_across_predicted_sentences_are_ignored(nlp, examples):
+    parser = add_parser(nlp, examples)
+    words = ["Dogs", "bark"]
+    reference = Doc(nlp.vocab, words=words)
+    reference._.sdp = [(1, 0, "ARG1")]
+    predicted = Doc(nlp.vocab, words=words, sent_starts=[True, True])
+    scores, _ = parser.model.begin_update([predicted])
+    loss, _ = parser.get_loss([Example(predicted, reference)], scores)
+    assert numpy.isfinite(loss)
+
+
+def test_numbers_that_are_not_numbers_are_reported(nlp, examples):
+    parser = add_parser(nlp, examples)
+    network = parser.model.get_ref("network").shims[0]._model
+    network.heads.linear.bias.data[0] = float("nan")
+    with pytest.raises(ValueError, match="loss of 'sdp_meanfield' is not a finite"):
+        nlp.update(examples)
+    with pytest.raises(ValueError, match="scores of 'sdp_meanfield' are not numbers"):
+        nlp("The cat sleeps.")
+
+
+def test_training_is_deterministic(examples):
+    def run():
+        nlp = spacy.blank("en")
+        add_parser(nlp, examples, mlp_dropout=0.3, lstm_dropout=0.3, embed_dropout=0.3)
+        train(nlp, examples, steps=3)
+        return nlp.get_pipe("sdp_meanfield").model.to_bytes()
+
+    assert run() == run()
+
+
+def test_memory_is_bounded_by_pairs(nlp, examples):
+    """Splitting a batch changes nothing but the memory."""
+    results = []
+    for max_pairs in (50_000, 10):
+        nlp = spacy.blank("en")
+        add_parser(nlp, examples, max_pairs=max_pairs)
+        train(nlp, examples, steps=5)
+        results.append(list(nlp.pipe(TEXTS)))
+    assert_same_graphs(*results, tolerance=1e-3)
+
+
+def listener_config(**features):
+    listener = {
+        "@architectures": "spacy.Tok2VecListener.v1",
+        "width": 24,
+        "upstream": "tok2vec",
+    }
+    return small_model(tok2vec=listener, **features)
+
+
+@pytest.fixture
+def with_tok2vec(nlp, examples):
+    fix_random_seed(0)
+    tok2vec = {"@architectures": "spacy.HashEmbedCNN.v2", "width": 24, "depth": 1}
+    tok2vec |= {"embed_size": 200, "window_size": 1, "maxout_pieces": 2}
+    tok2vec |= {"subword_features": True, "pretrained_vectors": None}
+    nlp.add_pipe("tok2vec", config={"model": tok2vec})
+    nlp.add_pipe("sdp_meanfield", config={"model": listener_config()})
+    nlp.initialize(lambda: examples)
+    return nlp
+
+
+def parameters(nlp, name):
+    return {
+        (node.name, param): node.get_param(param).copy()
+        for node in nlp.get_pipe(name).model.walk()
+        for param in node.param_names
+        if node.has_param(param)
+    }
+
+
+def test_gradients_reach_a_shared_tok2vec(with_tok2vec, examples):
+    before = parameters(with_tok2vec, "tok2vec")
+    losses = train(with_tok2vec, examples, steps=40)
+    after = parameters(with_tok2vec, "tok2vec")
+    assert all((before[key] != after[key]).any() for key in before)
+    assert losses[-1]["sdp_meanfield"] < 0.3 * losses[0]["sdp_meanfield"]
+
+
+def test_a_batch_without_gold_leaves_the_gradient_of_others(with_tok2vec, examples):
+    """Only the last listener starts the backward pass of the shared encoder."""
+    nlp = with_tok2vec
+    tagger = {"@architectures": "spacy.Tagger.v2"}
+    tagger["tok2vec"] = listener_config()["tok2vec"]
+    nlp.add_pipe("tagger", before="sdp_meanfield", config={"model": tagger})
+    nlp.initialize(lambda: examples)
+    before = parameters(nlp, "tok2vec")
+    no_graph = []
+    for example in examples:
+        reference = example.reference.copy()
+        reference._.sdp = None
+        no_graph.append(Example(example.predicted.copy(), reference))
+    # The tagger's weights begin at zero, so its first gradient stops there.
+    losses = train(nlp, no_graph, steps=3)[-1]
+    assert losses["sdp_meanfield"] == 0 and losses["tagger"] > 0
+    after = parameters(nlp, "tok2vec")
+    assert any((before[key] != after[key]).any() for key in before)
+
+
+def test_listeners_can_be_replaced_and_pipes_sourced(with_tok2vec, examples, tmp_path):
+    nlp = with_tok2vec
+    train(nlp, examples, steps=10)
+    expected = list(nlp.pipe(TEXTS))
+    other = spacy.blank("en")
+    nlp.replace_listeners("tok2vec", "sdp_meanfield", ["model.tok2vec"])
+    other.add_pipe("sdp_meanfield", source=nlp)
+    assert other.pipe_names == ["sdp_meanfield"]
+    assert_same_graphs(other.pipe(TEXTS), expected)
+    other.to_disk(tmp_path)
+    assert_same_graphs(spacy.load(tmp_path).pipe(TEXTS), expected)
+
+
+def test_an_uninitialized_pipeline_can_be_saved(nlp, tmp_path):
+    nlp.add_pipe("sdp_meanfield", config={"model": small_model()})
+    nlp.to_disk(tmp_path)
+    loaded = spacy.load(tmp_path)
+    assert isinstance(loaded.get_pipe("sdp_meanfield"), SemanticParser)
