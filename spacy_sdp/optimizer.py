@@ -64,7 +64,7 @@ class TwoRateAdam(Optimizer):
 
     transformer_learn_rate: float | None
 
-    __slots__ = ["_matched", "pattern", "transformer_learn_rate"]
+    __slots__ = ["_steps", "_updated_transformer", "pattern", "transformer_learn_rate"]
 
     def __init__(
         self,
@@ -76,7 +76,8 @@ class TwoRateAdam(Optimizer):
     ) -> None:
         super().__init__(learn_rate, **settings)
         self.pattern = transformer_parameters
-        self._matched = False
+        self._steps = 0
+        self._updated_transformer = False
         self.transformer_learn_rate = None
         if transformer_learn_rate is not None:
             self._set_attr_or_schedule("transformer_learn_rate", transformer_learn_rate)
@@ -91,7 +92,7 @@ class TwoRateAdam(Optimizer):
     ) -> tuple[FloatsXd, FloatsXd]:
         if self.transformer_learn_rate is None or not self.pattern.search(key[1]):
             return super().__call__(key, weights, gradient, lr_scale=lr_scale)
-        self._matched = True
+        self._updated_transformer = True
         # The base class multiplies by its own rate, in the weight decay too. Exchanging
         # the rate, not scaling it, also holds while the other one is 0 in a warm-up.
         rate, self.learn_rate = self.learn_rate, self.transformer_learn_rate
@@ -103,9 +104,16 @@ class TwoRateAdam(Optimizer):
     def step_schedules(self) -> None:
         """Go on to the next step of the schedules.
 
-        It is called after each update, so by now every parameter was seen.
+        It is called after each update. `spacy train` has updated every parameter by
+        then; `nlp.update` updates a transformer only with the gradient of the call
+        before, so the first step proves nothing.
         """
-        if self.transformer_learn_rate is not None and not self._matched:
+        self._steps += 1
+        if (
+            self.transformer_learn_rate is not None
+            and not self._updated_transformer
+            and self._steps > 1
+        ):
             raise ValueError(
                 "The optimizer has a 'transformer_learn_rate', but the pattern of "
                 f"'transformer_parameters' ({self.pattern.pattern!r}) matches no "

@@ -55,13 +55,14 @@ def test_weight_decay_follows_the_rate_of_its_group():
 
 def test_a_rate_for_no_parameter_is_refused():
     with pytest.raises(ValueError, match="matches no parameter that was updated"):
-        step(make_adam(0.1, transformer_learn_rate=0.01), ["heads.weight"])
+        step(make_adam(0.1, transformer_learn_rate=0.01), ["heads.weight"], steps=2)
     with pytest.raises(ValueError, match=r"\('\^bert'\) matches no"):
         step(
             make_adam(
                 0.1, transformer_learn_rate=0.01, transformer_parameters="^bert"
             ),
             [BERT],
+            steps=2,
         )
 
 

@@ -54,3 +54,30 @@ def train(nlp, examples, *, steps, learn_rate=0.01):
         losses = nlp.update(examples, sgd=optimizer)
         history.append(losses)
     return history
+
+
+def save_tiny_bert(path, words):
+    """Make a random BERT that knows the given words, and save it in a folder."""
+    from transformers import BertConfig, BertModel, BertTokenizerFast
+
+    path.mkdir()
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    letters = sorted({letter for word in words for letter in word})
+    pieces = [*special, *letters, *(f"##{each}" for each in letters)]
+    pieces += sorted(set(words) - set(pieces))
+    (path / "vocab.txt").write_text("\n".join(pieces), encoding="utf8")
+    BertTokenizerFast(
+        str(path / "vocab.txt"), do_lower_case=False, model_max_length=64
+    ).save_pretrained(path)
+    config = BertConfig(
+        vocab_size=len(pieces),
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=32,
+        max_position_embeddings=64,
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0,
+    )
+    fix_random_seed(0)
+    BertModel(config).save_pretrained(path)

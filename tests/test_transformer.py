@@ -1,0 +1,141 @@
+"""The paper's encoder in small: BERT, tag and lemma embeddings, BiLSTM."""
+
+import json
+import shutil
+import subprocess
+import sys
+
+import pytest
+import spacy
+from spacy.tokens import DocBin
+from spacy.util import fix_random_seed
+from util import save_tiny_bert, small_model
+
+from spacy_sdp.corpus import make_corpus
+from spacy_sdp.demo import EXAMPLES
+from spacy_sdp.formats import docbin, sdp
+from spacy_sdp.optimizer import make_adam
+
+LISTENER = {
+    "@architectures": "spacy-transformers.TransformerListener.v1",
+    "grad_factor": 1.0,
+    "pooling": {"@layers": "reduce_mean.v1"},
+    "upstream": "*",
+}
+
+
+def embedding(attr):
+    return {
+        "@architectures": "spacy.MultiHashEmbed.v2",
+        "width": 16,
+        "attrs": [attr],
+        "rows": [200],
+        "include_static_vectors": False,
+    }
+
+
+TOK2VEC = {
+    "@layers": "concatenate.v1",
+    "*": {
+        "transformer": LISTENER,
+        "tag": embedding("TAG"),
+        "lemma": embedding("LEMMA"),
+    },
+}
+
+
+@pytest.fixture
+def bert(tmp_path):
+    path = tmp_path / "bert"
+    save_tiny_bert(path, [word for each in sdp.read(EXAMPLES) for word in each.words])
+    return path
+
+
+@pytest.fixture(params=[TOK2VEC, LISTENER], ids=["with features", "alone"])
+def pipeline(request, nlp, bert, tmp_path):
+    """A pipeline and Examples whose predicted Docs have tags and lemmas."""
+    docbin.write(sdp.read(EXAMPLES), tmp_path / "train.spacy")
+    corpus = make_corpus(tmp_path / "train.spacy", copy_attrs=["TAG", "LEMMA"])
+    examples = list(corpus(nlp))
+    fix_random_seed(0)
+    nlp.add_pipe(
+        "transformer",
+        config={
+            "model": {
+                "@architectures": "spacy-transformers.TransformerModel.v3",
+                "name": str(bert),
+                "get_spans": {"@span_getters": "spacy-transformers.doc_spans.v1"},
+            }
+        },
+    )
+    nlp.add_pipe("sdp_meanfield", config={"model": small_model(tok2vec=request.param)})
+    nlp.initialize(lambda: examples)
+    return nlp, examples
+
+
+LOAD = """
+import json, sys
+import spacy
+from spacy.tokens import DocBin
+
+nlp = spacy.load(sys.argv[1])
+docs = DocBin().from_disk(sys.argv[2]).get_docs(nlp.vocab)
+print(json.dumps([doc._.sdp.to_dict() for doc in nlp.pipe(docs)]))
+"""
+
+
+def test_training_saving_and_loading_without_the_folder(pipeline, bert, tmp_path):
+    nlp, examples = pipeline
+    shim = next(
+        shim
+        for node in nlp.get_pipe("transformer").model.walk()
+        for shim in node.shims
+        if shim._model is not None
+    )
+    before = {k: v.clone() for k, v in shim._model.state_dict().items()}
+    optimizer = make_adam(0.01, transformer_learn_rate=0.002)
+    losses = []
+    for _ in range(40):
+        losses.append(nlp.update(examples, sgd=optimizer)["sdp_meanfield"])
+        optimizer.step_schedules()
+    assert losses[-1] < 0.2 * losses[0]
+    assert nlp.evaluate(examples)["sdp_lf"] > 0.9
+    after = shim._model.state_dict()
+    unchanged = [key for key in before if (before[key] == after[key]).all()]
+    # The pooler is no part of the word vectors.
+    assert all("pooler" in key or "position_ids" in key for key in unchanged)
+
+    docs = [example.predicted.copy() for example in examples]
+    docbin_path = tmp_path / "predicted.spacy"
+    DocBin(docs=docs).to_disk(docbin_path)
+    expected = [doc._.sdp.to_dict() for doc in nlp.pipe(doc.copy() for doc in docs)]
+    nlp.to_disk(tmp_path / "pipeline")
+    shutil.rmtree(bert)
+    output = subprocess.run(
+        [sys.executable, "-c", LOAD, tmp_path / "pipeline", docbin_path],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    found = json.loads(output)
+    assert [each["tops"] for each in found] == [each["tops"] for each in expected]
+    for one, other in zip(found, expected, strict=True):
+        assert [arc[:3] for arc in one["arcs"]] == [arc[:3] for arc in other["arcs"]]
+        assert [arc[3] for arc in one["arcs"]] == pytest.approx(
+            [arc[3] for arc in other["arcs"]], abs=1e-5
+        )
+
+
+# spaCy itself cannot replace a listener inside of another layer.
+@pytest.mark.parametrize("pipeline", [LISTENER], indirect=True, ids=["alone"])
+def test_listeners_can_be_replaced_where_the_folder_is_gone(pipeline, bert, tmp_path):
+    nlp, examples = pipeline
+    docs = [example.predicted for example in examples[:5]]
+    expected = [doc._.sdp.to_dict() for doc in nlp.pipe(doc.copy() for doc in docs)]
+    nlp.replace_listeners("transformer", "sdp_meanfield", ["model.tok2vec"])
+    nlp.remove_pipe("transformer")
+    nlp.to_disk(tmp_path / "pipeline")
+    shutil.rmtree(bert)
+    loaded = spacy.load(tmp_path / "pipeline")
+    found = [doc._.sdp.to_dict() for doc in loaded.pipe(doc.copy() for doc in docs)]
+    assert [data["arcs"] for data in found] == [data["arcs"] for data in expected]
