@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import cast
 
 import numpy
 from spacy.attrs import IDS
 from spacy.language import Language
 from spacy.training import Corpus, Example
 from spacy.util import registry
+from thinc.types import Ints2d
 
 
 @registry.readers("spacy_sdp.Corpus.v1")
@@ -82,7 +84,7 @@ class SdpCorpus(Corpus):
             for name in self.copy_attrs:
                 values = example.get_aligned(name)
                 column = numpy.asarray([value or 0 for value in values], dtype="uint64")
-                example.predicted.from_array([name], column)
+                example.predicted.from_array([name], cast(Ints2d, column))
                 if column.any():
                     missing.discard(name)
             yield example

@@ -9,7 +9,8 @@ from pathlib import Path
 import spacy
 from spacy.language import Language
 from spacy.training import Example
-from spacy.util import fix_random_seed, minibatch
+from spacy.util import minibatch
+from thinc.api import fix_random_seed
 
 from .formats import sdp
 from .optimizer import make_adam

@@ -65,6 +65,11 @@ def storage_key(attr: str) -> tuple[str, str, None, None]:
     return ("._.", attr, None, None)
 
 
+def _user_data(doc: Doc) -> dict[Any, Any]:
+    # spaCy declares the keys to be strings, and uses tuples itself.
+    return doc.user_data
+
+
 def get_graph(doc: Doc, attr: str = DEFAULT_ATTR) -> SemanticGraph | None:
     """Give the graph of a Doc.
 
@@ -73,7 +78,7 @@ def get_graph(doc: Doc, attr: str = DEFAULT_ATTR) -> SemanticGraph | None:
     RETURNS (Optional[SemanticGraph]): The graph, or None if nothing was annotated or
         predicted, which is not the same as an empty graph.
     """
-    data = doc.user_data.get(storage_key(attr))
+    data = _user_data(doc).get(storage_key(attr))
     return None if data is None else SemanticGraph._from_stored(doc, data)
 
 
@@ -85,9 +90,9 @@ def set_graph(doc: Doc, graph: SemanticGraph | None, attr: str = DEFAULT_ATTR) -
     attr (str): The name of the attribute.
     """
     if graph is None:
-        doc.user_data.pop(storage_key(attr), None)
+        _user_data(doc).pop(storage_key(attr), None)
     else:
-        doc.user_data[storage_key(attr)] = graph.to_dict()
+        _user_data(doc)[storage_key(attr)] = graph.to_dict()
 
 
 def _set(doc: Doc, value: SemanticGraph | Iterable[ArcTuple] | None, attr: str) -> None:

@@ -12,7 +12,7 @@ from spacy.tokens import Doc
 from spacy.training import Example, validate_examples, validate_get_examples
 from spacy.vocab import Vocab
 from thinc.api import Config, Model
-from thinc.types import Floats1d, Floats3d, Ints1d
+from thinc.types import Floats3d
 
 from .extensions import DEFAULT_ATTR, get_graph, register_extensions, set_graph
 from .graph import IndexedArc, SemanticGraph
@@ -137,10 +137,10 @@ class SemanticParser(TrainablePipe):
 
     @threshold.setter
     def threshold(self, value: float | None) -> None:
-        if value is not None and not 0 < value <= 1:
+        if value is not None and not 0 <= value <= 1:
             raise ValueError(
                 f"The setting 'threshold' of '{self.name}' is a probability: it has to "
-                f"be more than 0 and at most 1, or null, not {value}."
+                f"be between 0 and 1, or null, not {value}."
             )
         self._threshold = value
 
@@ -198,9 +198,9 @@ class SemanticParser(TrainablePipe):
                 found.update(arc.label for arc in graph.indexed_arcs)
         if not has_graph:
             raise ValueError(
-                f"No Example for '{self.name}' has a graph in Doc._.{self.attr}. Convert "
-                "the data with `python -m spacy sdp convert`, or save your Docs with "
-                "DocBin(store_user_data=True): without it, graphs are lost."
+                f"No Example for '{self.name}' has a graph in Doc._.{self.attr}. "
+                "Convert the data with `python -m spacy sdp convert`, or save your "
+                "Docs with DocBin(store_user_data=True): without it, graphs are lost."
             )
         for label in sorted(found) if labels is None else labels:
             self.add_label(label)
@@ -232,7 +232,9 @@ class SemanticParser(TrainablePipe):
         if self.threshold is None:
             chosen = numpy.flatnonzero(probabilities > null)
         else:
-            chosen = numpy.flatnonzero(1 - null >= self.threshold)
+            # Self-loops have no probability, so they stay out even at 0.
+            exists = (1 - null >= self.threshold) & (probabilities > 0)
+            chosen = numpy.flatnonzero(exists)
         parsed = [ParsedArcs([], []) for _ in docs]
         names = self.labels
         for row, (doc, head, dep) in zip(
@@ -290,7 +292,7 @@ class SemanticParser(TrainablePipe):
 
     def _gold_arcs(
         self, examples: list[Example], batch: Batch
-    ) -> tuple[Ints1d, Floats1d]:
+    ) -> tuple[numpy.ndarray, numpy.ndarray]:
         """Give the gold label of every arc, and 1 or 0 whether it is known."""
         gold = numpy.full(int(batch.arc_offsets[-1]), NULL)
         known = numpy.zeros(len(gold), dtype="float32")

@@ -19,8 +19,14 @@ ROOT = "root"
 ROOT_INDEX = -1
 
 PAS_CORE_ARGUMENTS = frozenset(
-    "adj_ARG1 adj_ARG2 adj_MOD coord_ARG1 coord_ARG2 prep_ARG1 prep_ARG2 prep_ARG3 "
-    "prep_MOD verb_ARG1 verb_ARG2 verb_ARG3 verb_ARG4 verb_MOD".split()
+    f"{kind}_{role}"
+    for kind, roles in (
+        ("adj", ("ARG1", "ARG2", "MOD")),
+        ("coord", ("ARG1", "ARG2")),
+        ("prep", ("ARG1", "ARG2", "ARG3", "MOD")),
+        ("verb", ("ARG1", "ARG2", "ARG3", "ARG4", "MOD")),
+    )
+    for role in roles
 )
 
 # Which arguments belong to a predication, by representation.
@@ -29,6 +35,9 @@ IS_CORE_ARGUMENT: dict[str, Callable[[str], bool]] = {
     "pas": PAS_CORE_ARGUMENTS.__contains__,
     "psd": lambda label: label.endswith("-arg"),
 }
+
+# Head, dependent and label. Nodes are token indices, or names for what has none.
+ScoredArc = tuple[Hashable, Hashable, str]
 
 LENGTH_BANDS = ("1", "2", "3", "4", "5-9", "10-")
 
@@ -74,8 +83,8 @@ class ArcOverlap:
 
     def add(
         self,
-        gold: set[tuple[Hashable, Hashable, str]],
-        system: set[tuple[Hashable, Hashable, str]],
+        gold: set[ScoredArc],
+        system: set[ScoredArc],
     ) -> None:
         """Count the arcs `(head, dep, label)` of one graph."""
         gold_pairs = {arc[:2] for arc in gold}
@@ -133,16 +142,13 @@ def score_sentences(
     lengths: dict[str, dict[str, Overlap]] = {name: {} for name in arcs}
     predications, frames = Overlap(), Overlap()
     for one, other in _pairs(gold, system):
-        words = [set(one.arcs), set(other.arcs)]
-        tops = [{(ROOT_INDEX, i, ROOT) for i in each.tops} for each in (one, other)]
         for name, overlap in arcs.items():
-            with_tops = name == "with_tops"
-            graphs = [
-                words[side] | tops[side] if with_tops else words[side]
-                for side in (0, 1)
-            ]
-            overlap.add(*graphs)
-            _add_by_class(lengths[name], *graphs, _length_band)
+            gold_arcs, system_arcs = _arcs(one), _arcs(other)
+            if name == "with_tops":
+                gold_arcs |= _top_arcs(one)
+                system_arcs |= _top_arcs(other)
+            overlap.add(gold_arcs, system_arcs)
+            _add_by_class(lengths[name], gold_arcs, system_arcs, _length_band)
         predications.add(
             _predications(one, representation), _predications(other, representation)
         )
@@ -210,6 +216,14 @@ def _first_difference(left: Sentence, right: Sentence) -> str:
         if a != b:
             return f"token {i} is {b!r} instead of {a!r}"
     return f"{len(right.words)} tokens instead of {len(left.words)}"
+
+
+def _arcs(sentence: Sentence) -> set[ScoredArc]:
+    return set(sentence.arcs)
+
+
+def _top_arcs(sentence: Sentence) -> set[ScoredArc]:
+    return {(ROOT_INDEX, top, ROOT) for top in sentence.tops}
 
 
 def _length_band(arc: tuple[int, int, str]) -> str:

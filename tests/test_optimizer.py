@@ -21,7 +21,10 @@ BERT = "encoder.layer.0.weight"
 
 def test_transformer_parameters_have_a_rate_of_their_own():
     moved = step(make_adam(0.1, transformer_learn_rate=0.002), [BERT, "heads.weight"])
-    assert moved == {BERT: pytest.approx(0.002, rel=1e-4), "heads.weight": pytest.approx(0.1, rel=1e-4)}
+    assert moved == {
+        BERT: pytest.approx(0.002, rel=1e-4),
+        "heads.weight": pytest.approx(0.1, rel=1e-4),
+    }
 
 
 def test_without_a_second_rate_it_is_adam():
@@ -49,7 +52,9 @@ def test_a_rate_of_zero_does_not_stop_the_other():
 
 def test_weight_decay_follows_the_rate_of_its_group():
     optimizer = make_adam(0.1, transformer_learn_rate=0.01, L2=0.5)
-    weights, _ = optimizer((0, BERT), numpy.ones(4, dtype="f"), numpy.ones(4, dtype="f"))
+    weights, _ = optimizer(
+        (0, BERT), numpy.ones(4, dtype="f"), numpy.ones(4, dtype="f")
+    )
     assert weights[0] == pytest.approx((1 - 0.01) * (1 - 0.01 * 0.5))
 
 
@@ -58,9 +63,7 @@ def test_a_rate_for_no_parameter_is_refused():
         step(make_adam(0.1, transformer_learn_rate=0.01), ["heads.weight"], steps=2)
     with pytest.raises(ValueError, match=r"\('\^bert'\) matches no"):
         step(
-            make_adam(
-                0.1, transformer_learn_rate=0.01, transformer_parameters="^bert"
-            ),
+            make_adam(0.1, transformer_learn_rate=0.01, transformer_parameters="^bert"),
             [BERT],
             steps=2,
         )

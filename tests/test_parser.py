@@ -59,7 +59,9 @@ def test_overfitting_and_io(nlp, examples, tmp_path, inference):
     loaded = spacy.load(tmp_path / "pipeline")
     assert_same_graphs(loaded.pipe(TEXTS), docs, tolerance=0)
     from_bytes = spacy.blank("en")
-    from_bytes.add_pipe("sdp_meanfield", config={"model": small_model(inference=inference)})
+    from_bytes.add_pipe(
+        "sdp_meanfield", config={"model": small_model(inference=inference)}
+    )
     from_bytes.from_bytes(nlp.to_bytes())
     assert_same_graphs(from_bytes.pipe(TEXTS), docs, tolerance=0)
     cat = docs[0]
@@ -102,7 +104,9 @@ def test_labels(nlp, examples):
 
 def test_labels_can_be_given(nlp, examples):
     parser = nlp.add_pipe("sdp_meanfield", config={"model": small_model()})
-    with pytest.raises(ValueError, match="'sdp_meanfield' does not know the label 'BV'"):
+    with pytest.raises(
+        ValueError, match="'sdp_meanfield' does not know the label 'BV'"
+    ):
         parser.initialize(lambda: examples, nlp=nlp, labels=["ARG1"])
         assert parser.labels == ("ARG1",)
         nlp.update(examples)
@@ -112,7 +116,9 @@ def test_initializing_without_gold_is_refused(nlp, examples):
     parser = nlp.add_pipe("sdp_meanfield", config={"model": small_model()})
     no_gold = [Example(eg.predicted, eg.predicted.copy()) for eg in examples]
     for labels in (None, ["ARG1"]):
-        with pytest.raises(ValueError, match=r"No Example .* Doc._.sdp.*store_user_data"):
+        with pytest.raises(
+            ValueError, match=r"No Example .* Doc._.sdp.*store_user_data"
+        ):
             parser.initialize(lambda: no_gold, labels=labels)
     empty = no_gold[0].reference
     empty._.sdp = []
@@ -194,7 +200,9 @@ def test_long_sentences_and_long_docs(trained):
 
 def test_empty_and_blank_docs_have_empty_graphs(trained):
     for text in ("", " ", " \n\n "):
-        assert graph_data(trained(text))["arcs"] == graph_data(trained(text))["tops"] == []
+        assert (
+            graph_data(trained(text))["arcs"] == graph_data(trained(text))["tops"] == []
+        )
 
 
 def test_whitespace_is_no_word(trained):
@@ -203,8 +211,7 @@ def test_whitespace_is_no_word(trained):
     plain = trained("The shy cat wants to eat.")
     skip = {i: i if i < 2 else i + 1 for i in range(len(plain))}
     assert [(arc.head, arc.dep, arc.label) for arc in doc._.sdp.indexed_arcs] == [
-        (skip[arc.head], skip[arc.dep], arc.label)
-        for arc in plain._.sdp.indexed_arcs
+        (skip[arc.head], skip[arc.dep], arc.label) for arc in plain._.sdp.indexed_arcs
     ]
 
 
@@ -219,6 +226,10 @@ def test_the_threshold_trades_recall_for_precision(nlp, examples, tmp_path):
         counts.append(len(graph) + len(graph.tops))
     assert counts == sorted(counts, reverse=True)
     assert counts[0] > counts[2] > counts[-1] == 0
+    parser.threshold = 0.0
+    full = nlp("Dogs bark")._.sdp
+    assert [arc[:2] for arc in full.indexed_arcs] == [(0, 1), (1, 0)]
+    assert len(full.tops) == 2
     # Unlike a probability of 0.5, the best label need not be likelier than all others.
     parser.threshold = None
     arg_max = nlp(text)._.sdp
@@ -230,7 +241,7 @@ def test_the_threshold_trades_recall_for_precision(nlp, examples, tmp_path):
     assert len(loaded(text)._.sdp) + len(loaded(text)._.sdp.tops) == counts[3]
 
 
-@pytest.mark.parametrize("threshold", [0.0, -1, 1.5])
+@pytest.mark.parametrize("threshold", [-0.1, 1.5])
 def test_wrong_thresholds_are_refused(nlp, threshold):
     with pytest.raises(ValueError, match="'threshold' of 'sdp_meanfield'"):
         nlp.add_pipe("sdp_meanfield", config={"threshold": threshold})
@@ -279,7 +290,8 @@ def parser_gradients(nlp, name="sdp_meanfield"):
 def test_docs_without_gold_have_no_part_in_the_update(nlp, examples):
     add_parser(nlp, examples)
     no_gold = Example(
-        Doc(nlp.vocab, words=["Nobody", "knows"]), Doc(nlp.vocab, words=["Nobody", "knows"])
+        Doc(nlp.vocab, words=["Nobody", "knows"]),
+        Doc(nlp.vocab, words=["Nobody", "knows"]),
     )
     losses = nlp.update([no_gold])
     assert losses == {"sdp_meanfield": 0.0}

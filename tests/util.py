@@ -40,7 +40,9 @@ def add_parser(nlp, examples, name="sdp_meanfield", *, seed=0, config=None, **se
     """A small parser, initialized on Examples, with weights that say something."""
     fix_random_seed(seed)
     parser = nlp.add_pipe(
-        "sdp_meanfield", name, config={"model": small_model(**settings), **(config or {})}
+        "sdp_meanfield",
+        name,
+        config={"model": small_model(**settings), **(config or {})},
     )
     parser.initialize(lambda: examples, nlp=nlp)
     return parser

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from wasabi import msg
 
 from .. import formats
 from ..extensions import DEFAULT_ATTR
@@ -33,10 +32,8 @@ def convert_cli(
         counts: Counter[str] = Counter()
         sentences = _count(formats.read(input_path, attr), counts)
         formats.write(sentences, output_path, attr)
-    msg.good(
-        f"{output_path}: {counts['sentences']} sentences, {counts['tokens']} tokens, "
-        f"{counts['arcs']} arcs, {counts['tops']} tops"
-    )
+    summary = ", ".join(f"{count} {name}" for name, count in counts.items())
+    typer.secho(f"✔ {output_path}: {summary}", fg="green")
 
 
 def _count(

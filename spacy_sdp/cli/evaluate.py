@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
-from wasabi import msg
+from wasabi.tables import table
 
 from .. import formats
 from ..extensions import DEFAULT_ATTR
@@ -74,31 +74,27 @@ def _print_scores(scores: dict[str, dict[str, Any]]) -> None:
             cells = [f"{100 * sides[key]:.2f}" for key in keys]
             title = name if keys[0][0] in "PF" else f"{name}, {suffix}"
             rows.append((title, *cells, *[""] * (4 - len(cells))))
-    msg.divider("Scores")
-    msg.table(
-        rows,
-        header=("", "P", "R", "F1", "Exact match"),
-        divider=True,
-        aligns=("l", "r", "r", "r", "r"),
-    )
+    _print_table("Scores", rows, ("", "P", "R", "F1", "Exact match"))
     for title, key, column in (
         ("By label, with tops", "per_label", "Label"),
         ("By length of the arc, with tops", "per_length", "Length"),
     ):
-        msg.divider(title)
-        msg.table(
-            [
-                (
-                    name,
-                    row["gold"],
-                    row["system"],
-                    f"{100 * row['p']:.2f}",
-                    f"{100 * row['r']:.2f}",
-                    f"{100 * row['f']:.2f}",
-                )
-                for name, row in with_tops[key].items()
-            ],
-            header=(column, "Gold", "System", "P", "R", "F1"),
-            divider=True,
-            aligns=("l", "r", "r", "r", "r", "r"),
-        )
+        rows = [
+            (
+                name,
+                str(row["gold"]),
+                str(row["system"]),
+                *(f"{100 * row[score]:.2f}" for score in ("p", "r", "f")),
+            )
+            for name, row in with_tops[key].items()
+        ]
+        _print_table(title, rows, (column, "Gold", "System", "P", "R", "F1"))
+
+
+def _print_table(
+    title: str, rows: list[tuple[str, ...]], header: tuple[str, ...]
+) -> None:
+    aligns: list[Literal["l", "r"]] = ["l"]
+    aligns += ["r"] * (len(header) - 1)
+    typer.secho(title, bold=True)
+    typer.echo(table(rows, header=header, divider=True, aligns=aligns))

@@ -67,9 +67,7 @@ def _to_text(doc: Doc, attr: str) -> str:
     spans = list(doc.sents) if doc.has_annotation("SENT_START") else [doc[:]]
     for span in spans:
         lines.append(span.text)
-        heads = [
-            token for token in span if graph.args(token) or token in graph.tops
-        ]
+        heads = [token for token in span if graph.args(token) or token in graph.tops]
         width = max((len(token.text) for token in heads), default=0)
         for token in heads:
             mark = "*" if token in graph.tops else " "

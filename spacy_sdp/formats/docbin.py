@@ -26,7 +26,9 @@ def read(path: Path | str, attr: str = DEFAULT_ATTR) -> Iterator[Sentence]:
         raise
     except Exception as error:
         # Whatever broke in unpacking depends on where the file is broken.
-        raise FormatError(f"not a .spacy file, or a broken one ({error})", path) from None
+        raise FormatError(
+            f"not a .spacy file, or a broken one ({error})", path
+        ) from None
     for number, doc in enumerate(doc_bin.get_docs(Vocab()), start=1):
         try:
             yield from Sentence.from_doc(doc, attr)

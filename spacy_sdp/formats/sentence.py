@@ -110,9 +110,7 @@ class Sentence:
                 sentence_id = f"{meta['id']}.{number + 1}" if "id" in meta else None
             yield cls(
                 words=[token.text for token in tokens],
-                arcs=[
-                    (index[arc.head.i], index[arc.dep.i], arc.label) for arc in arcs
-                ],
+                arcs=[(index[arc.head.i], index[arc.dep.i], arc.label) for arc in arcs],
                 tops=[index[top.i] for top in graph.tops if top.i in index],
                 id=sentence_id,
                 comments=list(meta.get("comments", ())) if number == 0 else [],

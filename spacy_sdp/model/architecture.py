@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from io import BytesIO
-from typing import Any
+from typing import Any, cast
 
 import srsly
 import torch
@@ -19,7 +19,7 @@ from thinc.api import (
     torch2xp,
     xp2torch,
 )
-from thinc.types import Floats2d, Floats3d
+from thinc.types import Floats2d, Floats3d, Ints1d
 
 from .batch import ArcPosteriors, ArcScores, Batch
 from .network import Network, Posteriors, Settings
@@ -126,7 +126,7 @@ def init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
     tok2vec.initialize(X=X)
     # Not all layers that give vectors know their width, so look at one.
     width = tok2vec.predict((X or [])[:1])[0].shape[1] if X else tok2vec.get_dim("nO")
-    model.get_ref("network").shims[0].build(width, model.get_dim("nO"))
+    _shim(model).build(width, model.get_dim("nO"))
 
 
 def forward(
@@ -135,17 +135,18 @@ def forward(
     """Score all arcs of all sentences; the gradient is that of `ArcScores.scores`."""
     ops = model.ops
     network = model.get_ref("network")
-    if not network.shims[0].is_built:
+    if not _shim(model).is_built:
         raise ValueError(Errors.E109.format(name=model.name))
     batch = Batch.from_docs(docs)
     vectors, backprop_vectors = model.get_ref("tok2vec")(docs, is_train)
-    rows = ops.asarray1i(batch.word_rows)
+    rows = ops.asarray1i(cast(Ints1d, batch.word_rows))
+    doc_lengths = ops.asarray1i(batch.doc_lengths)
     if not batch.sentences:
         # Nothing to score, but the encoder waits for a gradient all the same.
         def backprop_nothing(d_scores: Floats3d) -> list[Doc]:
             return backprop_vectors([ops.alloc2f(*each.shape) for each in vectors])
 
-        nothing, n_labels = ops.alloc1f(0), network.shims[0].n_labels
+        nothing, n_labels = ops.alloc1f(0), _shim(model).n_labels
         if is_train:
             return ArcScores(batch, ops.alloc3f(1, 0, n_labels)), backprop_nothing
         return ArcPosteriors(batch, nothing, ops.alloc1i(0), nothing), backprop_nothing
@@ -157,7 +158,7 @@ def forward(
         # Tokens that are not words have no part in the scores.
         d_table = ops.alloc2f(*table.shape)
         d_table[rows] = backprop_network(d_scores)
-        return backprop_vectors(ops.unflatten(d_table, batch.doc_lengths))
+        return backprop_vectors(ops.unflatten(d_table, doc_lengths))
 
     if is_train:
         return ArcScores(batch, outputs), backprop
@@ -171,7 +172,7 @@ def _convert_inputs(
     tensor = xp2torch(
         model.ops.as_contig(vectors),
         requires_grad=is_train,
-        device=model.shims[0].device,
+        device=cast(NetworkShim, model.shims[0]).device,
     )
 
     def from_torch(d_inputs: ArgsKwargs) -> Floats2d:
@@ -184,16 +185,19 @@ def _convert_outputs(
     model: Model, inputs_outputs: tuple[Any, torch.Tensor | Posteriors], is_train: bool
 ) -> tuple[Any, Callable[[Floats3d], ArgsKwargs]]:
     _, outputs = inputs_outputs
-    if isinstance(outputs, Posteriors):
-        arrays: Any = tuple(torch2xp(each, ops=model.ops) for each in outputs)
-    else:
-        arrays = torch2xp(outputs.detach(), ops=model.ops)
 
     def to_torch(d_scores: Floats3d) -> ArgsKwargs:
+        assert isinstance(outputs, torch.Tensor)  # posteriors are not for training
         gradient = xp2torch(model.ops.as_contig(d_scores), device=outputs.device)
         return ArgsKwargs(args=((outputs,),), kwargs={"grad_tensors": (gradient,)})
 
-    return arrays, to_torch
+    if isinstance(outputs, Posteriors):
+        return tuple(torch2xp(each, ops=model.ops) for each in outputs), to_torch
+    return torch2xp(outputs.detach(), ops=model.ops), to_torch
+
+
+def _shim(model: Model) -> "NetworkShim":
+    return cast(NetworkShim, model.get_ref("network").shims[0])
 
 
 class NetworkShim(PyTorchShim):
@@ -254,8 +258,8 @@ class NetworkShim(PyTorchShim):
             self._model.load_state_dict(state)
         except RuntimeError as error:
             raise ValueError(
-                "The saved weights of the parser do not fit its settings. Widths, rank, "
-                "depth, 'inference' and 'tied' cannot be changed after training: undo "
-                f"the change in the section of the parser's model. ({error})"
+                "The saved weights of the parser do not fit its settings. Widths, "
+                "rank, depth, 'inference' and 'tied' cannot be changed after training: "
+                f"undo the change in the section of the parser's model. ({error})"
             ) from None
         return self

@@ -10,13 +10,16 @@ from spacy.attrs import IS_SPACE
 from spacy.tokens import Doc
 from thinc.types import Floats1d, Floats3d, Ints1d
 
+# Of indices, which are always on the CPU.
+Indices = numpy.ndarray
+
 
 @dataclass(frozen=True)
 class Words:
     """The words of a sentence: all of its tokens that are not whitespace."""
 
     doc: int  # the number of the Doc in the batch
-    tokens: Ints1d  # their indices in the Doc, (n,)
+    tokens: Indices  # their indices in the Doc, (n,)
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -60,27 +63,27 @@ class Batch:
         return [len(sentence) for sentence in self.sentences]
 
     @cached_property
-    def doc_offsets(self) -> Ints1d:
-        """RETURNS (Ints1d): Where each Doc starts in a table of all tokens."""
+    def doc_offsets(self) -> Indices:
+        """RETURNS (Indices): Where each Doc starts in a table of all tokens."""
         return numpy.cumsum([0, *self.doc_lengths])
 
     @cached_property
-    def word_rows(self) -> Ints1d:
-        """RETURNS (Ints1d): The rows of the words in a table of all tokens."""
+    def word_rows(self) -> Indices:
+        """RETURNS (Indices): The rows of the words in a table of all tokens."""
         return numpy.concatenate(
             [numpy.empty(0, dtype="int64")]
             + [self.doc_offsets[each.doc] + each.tokens for each in self.sentences]
         )
 
     @cached_property
-    def arc_offsets(self) -> Ints1d:
-        """RETURNS (Ints1d): The first arc of each sentence, and the number of arcs."""
+    def arc_offsets(self) -> Indices:
+        """RETURNS (Indices): The first arc of each sentence, and the number of arcs."""
         return numpy.cumsum([0, *((n + 1) * n for n in self.lengths)])
 
-    def locate(self, arcs: Ints1d) -> list[tuple[int, int, int]]:
+    def locate(self, arcs: Indices) -> list[tuple[int, int, int]]:
         """Find the tokens of arcs.
 
-        arcs (Ints1d): Rows of the list of arcs.
+        arcs (Indices): Rows of the list of arcs.
         RETURNS (List[Tuple[int, int, int]]): For each the number of its Doc, the index
             of its head, -1 for the root, and the index of its dependent.
         """

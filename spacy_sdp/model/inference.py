@@ -1,10 +1,10 @@
 """Inference: from arc scores and second-order factors to posteriors.
 
 Pure functions on tensors, in the notation of Yang and Tu (2022). A block is a number of
-sentences (S) of the same length n, so nothing is padded. Its nodes are the root, node 0,
-and the words 1..n. Its arcs i -> j have a head i in 0..n and a dependent j in 1..n;
-those with i = j are not valid. Every arc carries one of L labels, of which the first,
-NULL, says that there is no arc.
+sentences (S) of the same length n, so nothing is padded. Its nodes are the root, which
+is node 0, and the words 1..n. Its arcs i -> j have a head i in 0..n and a dependent j
+in 1..n; those with i = j are not valid. Every arc carries one of L labels, of which the
+first, NULL, says that there is no arc.
 """
 
 from __future__ import annotations

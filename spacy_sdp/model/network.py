@@ -146,24 +146,24 @@ class Network(nn.Module):
             tables.append(self.second_order.of_nodes(nodes, sentence_of))
             labels = self.second_order.of_labels()
         pieces = list(split_by_pairs(lengths, self.settings.max_pairs))
-        start, outputs = 0, []
-        for piece in pieces:
-            end = start + sum(n + 1 for n in piece)
-            rows = [table[start:end] for table in tables]
-            start = end
-            if not self.training:
-                scores = self._score(piece, labels, *rows)
-                outputs.append(to_posteriors(scores[-1], piece))
-            elif len(pieces) == 1:
-                outputs.append(self._score(piece, labels, *rows))
-            else:
-                # Too much for one piece: trade time for memory.
-                outputs.append(
-                    checkpoint(self._score, piece, labels, *rows, use_reentrant=False)
-                )
-        if self.training:
-            return torch.cat(outputs, dim=1)
-        return Posteriors(*map(torch.cat, zip(*outputs, strict=True)))
+        node_counts = [sum(n + 1 for n in piece) for piece in pieces]
+        rows_of_pieces = zip(
+            *(table.split(node_counts) for table in tables), strict=True
+        )
+        if not self.training:
+            posteriors = [
+                to_posteriors(self._score(piece, labels, *rows)[-1], piece)
+                for piece, rows in zip(pieces, rows_of_pieces, strict=True)
+            ]
+            return Posteriors(*map(torch.cat, zip(*posteriors, strict=True)))
+        if len(pieces) == 1:
+            return self._score(pieces[0], labels, *tables)
+        # Too much for one piece: compute twice what would not fit into memory.
+        scores = [
+            checkpoint(self._score, piece, labels, *rows, use_reentrant=False)
+            for piece, rows in zip(pieces, rows_of_pieces, strict=True)
+        ]
+        return torch.cat(scores, dim=1)
 
     def _nodes(self, vectors: Tensor, lengths: list[int]) -> tuple[Tensor, Tensor]:
         """Give the states of all nodes, and the number of the sentence of each."""

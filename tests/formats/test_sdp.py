@@ -240,7 +240,11 @@ def test_docs_of_several_sentences_become_several_records(nlp):
     cats, sleep = (token.i for token in doc if token.text in ("Cats", "sleep"))
     doc._.sdp = [(1, 0, "ARG1"), (-1, 1, "root"), (sleep, cats, "ARG1")]
     first, second = Sentence.from_doc(doc)
-    assert first.words == ["Dogs", "bark", "."] and second.words == ["Cats", "sleep", "."]
+    assert first.words == ["Dogs", "bark", "."] and second.words == [
+        "Cats",
+        "sleep",
+        ".",
+    ]
     assert first.arcs == second.arcs == [(1, 0, "ARG1")]
     assert first.tops == [1] and second.tops == []
 
@@ -260,12 +264,12 @@ def test_broken_spacy_files_are_refused(tmp_path):
     random.Random(0).shuffle(data)
     for content in (b"", b"not one", bytes(data), path.read_bytes()[:100]):
         path.write_bytes(content)
-        with pytest.raises(FormatError, match="broken.spacy: not a .spacy file"):
+        with pytest.raises(FormatError, match=r"broken\.spacy: not a .spacy file"):
             list(docbin.read(path))
 
 
 def test_unknown_suffixes_are_refused(tmp_path):
-    with pytest.raises(FormatError, match="unknown format '.txt'"):
+    with pytest.raises(FormatError, match=r"unknown format '\.txt'"):
         formats.read(tmp_path / "a.txt")
     with pytest.raises(FormatError, match=r"has to end in .sdp or .spacy"):
         formats.write([], tmp_path / "a")

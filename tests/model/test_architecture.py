@@ -154,7 +154,7 @@ def test_weights_are_loaded_without_running_code(docs):
     buffer = io.BytesIO()
     torch.save({"weight": Attack()}, buffer)
     message = {"config": shim.cfg, "state": buffer.getvalue()}
-    with pytest.raises(Exception, match="[Ww]eights"):
+    with pytest.raises(Exception, match=r"[Ww]eights"):
         shim.from_bytes(srsly.msgpack_dumps(message))
 
 

@@ -29,7 +29,9 @@ def test_sentences_are_words_without_whitespace_longest_first(docs):
     assert batch.lengths == [5, 3, 3, 2, 1]
     assert batch.doc_lengths == [len(doc) for doc in docs]
     tokens = [token.text for doc in docs for token in doc]
-    assert [tokens[row] for row in batch.word_rows] == sum(words, [])
+    assert [tokens[row] for row in batch.word_rows] == [
+        each for words_ in words for each in words_
+    ]
 
 
 def test_without_boundaries_a_doc_is_one_sentence():

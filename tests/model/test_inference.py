@@ -8,7 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spacy_sdp.model.inference import mean_field, valid_arcs
-from spacy_sdp.model.network import TIED_SLOTS, UNTIED_SLOTS, impossible_labels, to_parts
+from spacy_sdp.model.network import (
+    TIED_SLOTS,
+    UNTIED_SLOTS,
+    impossible_labels,
+    to_parts,
+)
 
 N_FACTORS = {
     tied: (
@@ -128,7 +133,7 @@ def test_each_iteration_is_in_the_history():
 
 
 def energy(posteriors, parts, sentence=0):
-    """Siblings and co-parents count half, as each pair is met twice; one grandparent."""
+    """Siblings and co-parents count half, as each pair of arcs is met twice."""
     total = 0
     size = posteriors.shape[0]
     for part in parts:
@@ -143,7 +148,9 @@ def energy(posteriors, parts, sentence=0):
                         continue
                     head, dep = neighbour
                     value = (
-                        posteriors[i, j - 1] @ tensor[i, j, k] @ posteriors[head, dep - 1]
+                        posteriors[i, j - 1]
+                        @ tensor[i, j, k]
+                        @ posteriors[head, dep - 1]
                     )
                     total = total + (value if part.type == "grandchild" else value / 2)
     return total
@@ -186,7 +193,9 @@ def test_gradients_through_the_iterations(tied):
 
     def scores(first_order, nodes, labels):
         first_order = first_order.masked_fill(impossible, -math.inf)
-        history = mean_field(first_order, to_parts(nodes, labels, tied=tied), iterations=3)
+        history = mean_field(
+            first_order, to_parts(nodes, labels, tied=tied), iterations=3
+        )
         return history[-1][~impossible]
 
     inputs = (torch.where(impossible, 0, arc_scores), nodes, labels)

@@ -1,0 +1,167 @@
+"""The commands, as a shell calls them."""
+
+import json
+import os
+
+import pytest
+import spacy
+from typer.testing import CliRunner
+
+from spacy_sdp.cli import sdp
+from spacy_sdp.demo import EXAMPLES
+from spacy_sdp.formats import docbin
+from spacy_sdp.formats import sdp as sdp_format
+
+
+def run(*args):
+    """RETURNS exit code, stdout and stderr."""
+    result = CliRunner().invoke(sdp, [str(arg) for arg in args])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result.exit_code, result.stdout, result.stderr
+
+
+def test_convert_there_and_back(tmp_path):
+    code, out, err = run("convert", EXAMPLES, tmp_path / "a.spacy")
+    assert (code, err) == (0, "")
+    assert "a.spacy: 24 sentences, 163 tokens, 108 arcs, 24 tops" in out
+    assert run("convert", tmp_path / "a.spacy", tmp_path / "b.sdp")[0] == 0
+    assert (tmp_path / "b.sdp").read_bytes() == EXAMPLES.read_bytes()
+
+
+def test_the_attribute_of_spacy_files_can_be_chosen(nlp, tmp_path):
+    assert run("convert", EXAMPLES, tmp_path / "a.spacy", "--attr", "dm")[0] == 0
+    code, _, err = run("convert", tmp_path / "a.spacy", tmp_path / "b.sdp")
+    assert code == 1 and "no graph in Doc._.sdp" in err
+    assert (
+        run("convert", tmp_path / "a.spacy", tmp_path / "b.sdp", "--attr", "dm")[0] == 0
+    )
+    assert (tmp_path / "b.sdp").read_bytes() == EXAMPLES.read_bytes()
+
+
+BROKEN = EXAMPLES.read_text().replace("2\tshy", "3\tshy")
+
+
+@pytest.mark.parametrize(
+    "name, content, reason",
+    [
+        ("a.sdp", BROKEN, "a.sdp, line 4: token id '3', expected 2"),
+        ("a.sdp", "", "the input has no sentences"),
+        ("a.sdp", None, "a.sdp: No such file or directory"),
+        ("a.xml", "", "a.xml: unknown format '.xml'"),
+        ("a.spacy", "x", "a.spacy: not a .spacy file"),
+    ],
+)
+def test_bad_input_is_one_line_and_no_output(tmp_path, name, content, reason):
+    if content is not None:
+        (tmp_path / name).write_text(content)
+    before = os.listdir(tmp_path)
+    code, out, err = run("convert", tmp_path / name, tmp_path / "out.spacy")
+    assert code == 1 and out == ""
+    assert reason in err and len(err.splitlines()) == 1
+    assert os.listdir(tmp_path) == before
+
+
+def test_a_folder_that_does_not_exist_is_an_error_for_the_output(tmp_path):
+    code, _, err = run("convert", EXAMPLES, tmp_path / "none" / "a.sdp")
+    assert code == 1 and "No such file or directory" in err
+
+
+@pytest.fixture
+def faulty(tmp_path):
+    """The examples with each third arc missing and another label on each fifth."""
+    sentences = list(sdp_format.read(EXAMPLES))
+    for sentence in sentences:
+        sentence.arcs = [
+            (head, dep, label if i % 5 else "X")
+            for i, (head, dep, label) in enumerate(sentence.arcs)
+            if i % 3 != 2
+        ]
+        sentence.predicates = []
+    sdp_format.write(sentences, tmp_path / "faulty.sdp")
+    return tmp_path / "faulty.sdp"
+
+
+def test_evaluate_prints_the_scores_as_json(faulty, tmp_path):
+    code, out, _ = run("evaluate", EXAMPLES, faulty, "--json")
+    scores = json.loads(out)
+    assert code == 0 and set(scores) == {"with_tops", "without_tops"}
+    gold = list(sdp_format.read(EXAMPLES))
+    system = list(sdp_format.read(faulty))
+    common = sum(
+        len(set(a.arcs) & set(b.arcs)) for a, b in zip(gold, system, strict=True)
+    )
+    n_gold, n_system = (sum(len(each.arcs) for each in x) for x in (gold, system))
+    side = scores["without_tops"]
+    assert side["LP"] == pytest.approx(common / n_system)
+    assert side["LR"] == pytest.approx(common / n_gold)
+    assert side["UP"] == 1.0
+    assert scores["with_tops"]["LP"] == pytest.approx((common + 24) / (n_system + 24))
+    docbin.write(system, tmp_path / "faulty.spacy")
+    assert json.loads(run("evaluate", EXAMPLES, tmp_path / "faulty.spacy", "--json")[1])
+
+
+def test_evaluate_prints_tables(faulty):
+    code, out, _ = run("evaluate", EXAMPLES, faulty, "--representation", "psd")
+    assert code == 0
+    lines = [line.split() for line in out.splitlines()]
+    assert ["Labelled", "arcs,", "with", "tops"] in [line[:4] for line in lines]
+    assert ["root", "24", "24", "100.00", "100.00", "100.00"] in lines
+    assert any(line[:1] == ["5-9"] for line in lines)
+
+
+def test_evaluate_refuses_other_sentences(faulty):
+    text = faulty.read_text()
+    faulty.write_text(text.replace("#7\n", "#77\n"))
+    code, out, err = run("evaluate", EXAMPLES, faulty)
+    assert code == 1 and out == ""
+    assert err == (
+        "✘ Sentence 7 has the id 7 in the gold standard, but 77 in the system output.\n"
+    )
+    faulty.write_text(text.replace("\tcat\t", "\tdog\t", 1))
+    assert "token 3 is 'dog' instead of 'cat'" in run("evaluate", EXAMPLES, faulty)[2]
+    assert run("evaluate", EXAMPLES, faulty, "--representation", "amr")[0] == 2
+
+
+def test_parse_trains_a_demonstration_and_says_so():
+    code, out, err = run("parse", "The shy cat wants to eat. It rains.")
+    assert code == 0
+    assert "trained on 24 example sentences" in err.replace("\n", " ")
+    assert out.splitlines() == [
+        "The shy cat wants to eat.",
+        "   The    BV cat",
+        "   shy    ARG1 cat",
+        " * wants  ARG1 cat, ARG2 eat",
+        "   eat    ARG1 cat",
+        "",
+        "It rains.",
+        " * rains",
+        "",
+    ]
+
+
+def test_parse_uses_a_pipeline(nlp, tmp_path):
+    nlp.to_disk(tmp_path / "blank")
+    code, _, err = run("parse", "Hello.", "--model", tmp_path / "blank")
+    assert code == 1 and "left no graph in Doc._.sdp" in err
+    code, _, err = run("parse", "Hello.", "--model", tmp_path / "none")
+    assert code == 1 and "E050" in err and len(err.splitlines()) == 1
+    ruler = spacy.blank("en")
+    ruler.add_pipe("test_two_words")
+    ruler.to_disk(tmp_path / "two")
+    out = run("parse", "Dogs bark", "--model", tmp_path / "two")[1]
+    assert out.splitlines() == ["Dogs bark", " * bark  ARG1 Dogs", ""]
+
+
+@spacy.Language.component("test_two_words")
+def two_words(doc):
+    doc._.sdp = [(1, 0, "ARG1"), (-1, 1, "root")]
+    return doc
+
+
+def test_help_tells_what_there_is():
+    code, out, _ = run("--help")
+    assert code == 0
+    for command in ("convert", "evaluate", "parse"):
+        assert command in out
+        assert run(command, "--help")[0] == 0
