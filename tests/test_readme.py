@@ -1,0 +1,47 @@
+"""What the README shows is what happens."""
+
+import re
+from pathlib import Path
+
+import pytest
+from thinc.api import Config
+
+README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf8")
+
+
+def blocks(language):
+    return re.findall(rf"^```{language}\n(.*?)^```", README, re.M | re.S)
+
+
+@pytest.mark.filterwarnings("error")
+def test_python_snippets_print_what_their_comments_say(capsys):
+    code = "\n".join(blocks("python"))
+    namespace = {}
+    exec(code, namespace)
+    printed = capsys.readouterr().out.splitlines()
+    comments = [
+        comment.strip()
+        for line, comment in re.findall(r"^(print\(.*?) {2,}# (.*)$", code, re.M)
+    ]
+    assert len(comments) == 4
+    assert [line for line in printed if line in comments] == comments
+    assert "wants ARG2 eat" in printed
+    assert len(namespace["doc"]._.sdp) == 1
+
+
+def test_config_snippets_are_configs():
+    for block in blocks("ini"):
+        header = "[components]\n[components.sdp_meanfield]\n"
+        header += "[components.sdp_meanfield.model]\n"
+        config = Config().from_str(header + block)
+        tok2vec = config["components"]["sdp_meanfield"]["model"]["tok2vec"]
+        assert set(tok2vec["*"]) == {"transformer", "tag", "lemma"}
+
+
+def test_the_two_commands_stand_there():
+    lines = [line.strip() for line in README.splitlines()]
+    assert (
+        "pip install -c constraints.txt . && "
+        'python -m spacy sdp parse "The shy cat wants to eat."'
+    ) in lines
+    assert 'pip install -c constraints.txt ".[test]" && python -m pytest' in lines
