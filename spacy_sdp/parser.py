@@ -1,6 +1,7 @@
 """The pipeline component `sdp_meanfield`."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -11,12 +12,13 @@ from spacy.pipeline import TrainablePipe
 from spacy.tokens import Doc
 from spacy.training import Example, validate_examples, validate_get_examples
 from spacy.vocab import Vocab
-from thinc.api import Config, Model
-from thinc.types import Floats3d
+from thinc.api import Config, Model, Optimizer, set_dropout_rate
+from thinc.types import Floats2d, Floats3d
 
 from .extensions import DEFAULT_ATTR, get_graph, register_extensions, set_graph
 from .graph import IndexedArc, SemanticGraph
-from .model.batch import ArcPosteriors, ArcScores, Batch
+from .model.batch import ArcPosteriors, ArcScores, Batch, GoldArcs
+from .model.loss import arc_loss
 from .model.network import FIRST_LABEL, NULL, ROOT
 from .scoring import align_one_to_one, score_examples
 
@@ -39,9 +41,6 @@ attrs = ["NORM", "PREFIX", "SUFFIX", "SHAPE"]
 rows = [5000, 1000, 2500, 2500]
 include_static_vectors = false
 """
-# Probabilities below this have the same loss, which keeps it finite.
-TINY = 1e-30
-
 DEFAULT_MODEL = Config().from_str(default_model_config)["model"]
 
 
@@ -101,7 +100,7 @@ class SemanticParser(TrainablePipe):
     def __init__(
         self,
         vocab: Vocab,
-        model: Model[list[Doc], ArcScores | ArcPosteriors],
+        model: Model[Any, Any],
         name: str = "sdp_meanfield",
         *,
         attr: str = DEFAULT_ATTR,
@@ -230,7 +229,7 @@ class SemanticParser(TrainablePipe):
         labels = to_numpy(posteriors.label)
         probabilities = to_numpy(posteriors.probability)
         if self.threshold is None:
-            chosen = numpy.flatnonzero(probabilities > null)
+            chosen = numpy.flatnonzero(to_numpy(posteriors.exists))
         else:
             # Self-loops have no probability, so they stay out even at 0.
             exists = (1 - null >= self.threshold) & (probabilities > 0)
@@ -257,43 +256,68 @@ class SemanticParser(TrainablePipe):
         for doc, (arcs, tops) in zip(docs, graphs, strict=True):
             set_graph(doc, SemanticGraph(doc, arcs, tops), self.attr)
 
+    def update(
+        self,
+        examples: Iterable[Example],
+        *,
+        drop: float = 0.0,
+        sgd: Optimizer | None = None,
+        losses: dict[str, float] | None = None,
+    ) -> dict[str, float]:
+        """Learn from a batch of Examples.
+
+        examples (Iterable[Example]): The batch of Examples.
+        drop (float): The dropout rate of thinc's layers; those of torch have their own,
+            see `spacy_sdp.MeanFieldParser.v1`.
+        sgd (Optional[Optimizer]): The optimizer.
+        losses (Optional[Dict[str, float]]): Updated with the loss, by name.
+        RETURNS (Dict[str, float]): The losses.
+        """
+        losses = {} if losses is None else losses
+        losses.setdefault(self.name, 0.0)
+        examples = list(examples)
+        validate_examples(examples, "SemanticParser.update")
+        if not any(len(example.predicted) for example in examples):
+            return losses
+        set_dropout_rate(self.model, drop)
+        # The model gets to know the gold arcs, because it must not prune them.
+        batch = Batch.from_docs([example.predicted for example in examples])
+        batch = replace(batch, gold=self._gold_arcs(examples, batch))
+        # Even if no gold arc is known, the encoder waits for a gradient.
+        scores, backprop = self.model.begin_update(batch)
+        assert isinstance(scores, ArcScores)
+        loss, gradient = self.get_loss(examples, scores)
+        backprop(gradient)
+        if sgd not in (None, False):
+            self.finish_update(sgd)
+        losses[self.name] += loss
+        return losses
+
     def get_loss(
         self, examples: Iterable[Example], scores: ArcScores
-    ) -> tuple[float, Floats3d]:
-        """Give the cross-entropy of all pairs of words, and its gradient.
+    ) -> tuple[float, tuple[Floats2d, Floats3d, Floats2d]]:
+        """Give the loss per word, and its gradient.
 
-        Both are per word. Pairs whose gold label is not known have no part in it: in
-        Docs without graph, and of tokens that have no counterpart in the gold Doc.
+        Pairs of words whose gold label is not known have no part in it: in Docs without
+        graph, and of tokens that have no counterpart in the gold Doc.
 
         examples (Iterable[Example]): The batch of Examples.
         scores (ArcScores): What the model gave for their predicted Docs.
-        RETURNS (Tuple[float, Floats3d]): The loss and its gradient.
+        RETURNS (Tuple[float, Tuple]): The loss and its gradient, see `arc_loss`.
         """
         examples = list(examples)
         validate_examples(examples, "SemanticParser.get_loss")
-        xp = self.model.ops.xp
-        labels, known = self._gold_arcs(examples, scores.batch)
-        words = sum(scores.batch.lengths)
-        weights = xp.asarray(known / max(words * len(scores.scores), 1))  # (arcs,)
-        at_gold = (slice(None), xp.arange(len(labels)), xp.asarray(labels))
-        probabilities = self.model.ops.softmax(scores.scores)
-        # Where the gold label is impossible, the arc is not known: 0 * log(0).
-        surprise = -xp.log(xp.maximum(probabilities[at_gold], TINY))
-        loss = float((surprise * weights).sum())
+        gold = scores.batch.gold or self._gold_arcs(examples, scores.batch)
+        loss, gradient = arc_loss(self.model.ops, scores, gold)
         if not numpy.isfinite(loss):
             raise ValueError(
                 f"The loss of '{self.name}' is not a finite number. Use a smaller "
                 "learning rate, or look for broken vectors in its tok2vec."
             )
-        gradient = probabilities
-        gradient[at_gold] -= 1
-        gradient *= weights[:, None]
         return loss, gradient
 
-    def _gold_arcs(
-        self, examples: list[Example], batch: Batch
-    ) -> tuple[numpy.ndarray, numpy.ndarray]:
-        """Give the gold label of every arc, and 1 or 0 whether it is known."""
+    def _gold_arcs(self, examples: list[Example], batch: Batch) -> GoldArcs:
+        """Give the gold label of every arc."""
         gold = numpy.full(int(batch.arc_offsets[-1]), NULL)
         known = numpy.zeros(len(gold), dtype="float32")
         ids = {label: i for i, label in enumerate(self.labels, start=FIRST_LABEL)}
@@ -333,7 +357,7 @@ class SemanticParser(TrainablePipe):
                 # The predicted sentence boundaries may cut a gold arc.
                 if head_number == number:
                     gold[_arc_row(batch, number, head, dep)] = ids[arc.label]
-        return gold, known
+        return GoldArcs(gold, known)
 
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
         """Score a batch of Examples.

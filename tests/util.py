@@ -4,6 +4,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import fix_random_seed
 
+from spacy_sdp.model.settings import PARTS, Settings
 from spacy_sdp.optimizer import make_adam
 
 
@@ -83,3 +84,35 @@ def save_tiny_bert(path, words):
     )
     fix_random_seed(0)
     BertModel(config).save_pretrained(path)
+
+
+def make_settings(**changes):
+    """The settings of a small network without dropout, with exact inference."""
+    return Settings(
+        **{
+            "hidden_width": 0,
+            "lstm_width": 7,
+            "lstm_depth": 2,
+            "mlp_width": 6,
+            "rank": 5,
+            "embed_dropout": 0.0,
+            "lstm_dropout": 0.0,
+            "mlp_dropout": 0.0,
+            "inference": "mean_field",
+            "labelled": True,
+            "parts": PARTS,
+            "tied": False,
+            "exclude_self": True,
+            "null_factors": False,
+            "train_iterations": 2,
+            "predict_iterations": 3,
+            "damping": 0.0,
+            "tolerance": 0.0,
+            "prune": 0.0,
+            "max_heads": 10,
+            "supervise": "all",
+            "label_weight": 0.5,
+            "max_pairs": 10_000,
+            **changes,
+        }
+    )

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from io import BytesIO
 from typing import Any, cast
 
+import numpy
 import srsly
 import torch
 from spacy.errors import Errors
@@ -12,6 +13,7 @@ from spacy.util import registry
 from thinc.api import (
     ArgsKwargs,
     Model,
+    Ops,
     Optimizer,
     PyTorchShim,
     PyTorchWrapper_v3,
@@ -22,7 +24,11 @@ from thinc.api import (
 from thinc.types import Floats2d, Floats3d, Ints1d
 
 from .batch import ArcPosteriors, ArcScores, Batch
-from .network import Network, Posteriors, Settings
+from .network import NULL, Network, Posteriors, Scores
+from .settings import PARTS, Settings
+
+# Of first_order, refined and labels.
+ArcGradients = tuple[Floats2d, Floats3d, Floats2d]
 
 
 @registry.architectures("spacy_sdp.MeanFieldParser.v1")
@@ -38,12 +44,19 @@ def MeanFieldParser(
     lstm_dropout: float = 0.33,
     mlp_dropout: float = 0.33,
     inference: str = "mean_field",
-    train_iterations: int = 2,
-    predict_iterations: int = 3,
-    supervise: str = "all",
+    labelled: bool = True,
+    parts: list[str] = list(PARTS),  # noqa: B006
     tied: bool = False,
     exclude_self: bool = True,
     null_factors: bool = False,
+    train_iterations: int = 2,
+    predict_iterations: int = 3,
+    damping: float = 0.0,
+    tolerance: float = 0.001,
+    prune: float = 0.01,
+    max_heads: int = 10,
+    supervise: str = "all",
+    label_weight: float = 0.5,
     grad_clip: float = 5.0,
     max_pairs: int = 50_000,
     nO: int | None = None,
@@ -64,17 +77,35 @@ def MeanFieldParser(
     embed_dropout (float): Dropout of what goes into the LSTM.
     lstm_dropout (float): Dropout between the layers of the LSTM, and of its output.
     mlp_dropout (float): Dropout of the layer before each score.
-    inference (str): "mean_field", or "none" for a first-order parser.
-    train_iterations (int): Iterations of mean field in training.
-    predict_iterations (int): Iterations of mean field in prediction.
+    inference (str): "mean_field"; "lbp", loopy belief propagation between unlabelled
+        arcs; or "none" for a first-order parser.
+    labelled (bool): Whether there is one score for each label of an arc, so that labels
+        of neighbours influence each other. Otherwise arcs are found first, and labelled
+        by a classifier of its own.
+    parts (List[str]): Which neighbours exchange messages: "sibling" (another argument
+        of the same head), "co-parent" (another head of the same argument),
+        "grandparent" (the head of the head, and the other way round).
+    tied (bool): Whether the second-order scores are those of one energy: symmetric for
+        siblings and co-parents, and the same for grandparents from both ends. Otherwise
+        each of the four kinds of neighbours has factors of its own. Belief propagation
+        is always tied.
+    exclude_self (bool): Whether an arc is left out of its own messages.
+    null_factors (bool): Whether the absence of an arc sends and receives messages.
+    train_iterations (int): Iterations of inference in training.
+    predict_iterations (int): Iterations of inference in prediction, at the most.
+    damping (float): Share of the old scores (of the old messages, in belief
+        propagation) in the new ones.
+    tolerance (float): In prediction, a sentence stops when no posterior changes by
+        more; 0 is never.
+    prune (float): Pairs of words that are arcs with less than this probability by their
+        first-order scores have no part in inference; 0 is exact inference.
+    max_heads (int): If pruning, how many heads of a word have a part in inference at
+        the most. It matters at the beginning of training.
     supervise (str): "all" trains the scores before and after each iteration, so that
         each iteration improves on the one before and their number hardly matters in
         prediction; "last" trains only the final scores, as in the paper.
-    tied (bool): Whether the second-order scores are those of one energy: symmetric for
-        siblings and co-parents, and the same for grandparents from both ends. Otherwise
-        each of the four kinds of neighbours has factors of its own.
-    exclude_self (bool): Whether an arc is left out of its own messages.
-    null_factors (bool): Whether the absence of an arc sends and receives messages.
+    label_weight (float): If not labelled, the weight of the classifier's loss; that of
+        the arcs has the rest.
     grad_clip (float): Largest global norm of the gradient of all of the parser's
         parameters but those of `tok2vec`; 0 is no limit.
     max_pairs (int): How many pairs of words are worked on at a time, which bounds the
@@ -91,12 +122,19 @@ def MeanFieldParser(
         lstm_dropout=lstm_dropout,
         mlp_dropout=mlp_dropout,
         inference=inference,
-        train_iterations=train_iterations,
-        predict_iterations=predict_iterations,
-        supervise=supervise,
+        labelled=labelled,
+        parts=tuple(parts),
         tied=tied,
         exclude_self=exclude_self,
         null_factors=null_factors,
+        train_iterations=train_iterations,
+        predict_iterations=predict_iterations,
+        damping=damping,
+        tolerance=tolerance,
+        prune=prune,
+        max_heads=max_heads,
+        supervise=supervise,
+        label_weight=label_weight,
         max_pairs=max_pairs,
     )
     if grad_clip < 0:
@@ -130,70 +168,85 @@ def init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
 
 
 def forward(
-    model: Model, docs: list[Doc], is_train: bool
-) -> tuple[ArcScores | ArcPosteriors, Callable[[Floats3d], list[Doc]]]:
-    """Score all arcs of all sentences; the gradient is that of `ArcScores.scores`."""
+    model: Model, docs: list[Doc] | Batch, is_train: bool
+) -> tuple[ArcScores | ArcPosteriors, Callable[[ArcGradients], list[Doc]]]:
+    """Score all arcs of all sentences.
+
+    In training, a batch may come with its gold arcs, which are then not pruned. The
+    gradient is that of `ArcScores`: of `first_order`, `refined` and `labels`.
+    """
     ops = model.ops
-    network = model.get_ref("network")
-    if not _shim(model).is_built:
+    network, shim = model.get_ref("network"), _shim(model)
+    if not shim.is_built:
         raise ValueError(Errors.E109.format(name=model.name))
-    batch = Batch.from_docs(docs)
-    vectors, backprop_vectors = model.get_ref("tok2vec")(docs, is_train)
+    batch = docs if isinstance(docs, Batch) else Batch.from_docs(docs)
+    vectors, backprop_vectors = model.get_ref("tok2vec")(batch.docs, is_train)
     rows = ops.asarray1i(cast(Ints1d, batch.word_rows))
     doc_lengths = ops.asarray1i(batch.doc_lengths)
-    if not batch.sentences:
-        # Nothing to score, but the encoder waits for a gradient all the same.
-        def backprop_nothing(d_scores: Floats3d) -> list[Doc]:
-            return backprop_vectors([ops.alloc2f(*each.shape) for each in vectors])
-
-        nothing, n_labels = ops.alloc1f(0), _shim(model).n_labels
-        if is_train:
-            return ArcScores(batch, ops.alloc3f(1, 0, n_labels)), backprop_nothing
-        return ArcPosteriors(batch, nothing, ops.alloc1i(0), nothing), backprop_nothing
-
     table = ops.flatten(vectors)
-    outputs, backprop_network = network((table[rows], batch.lengths), is_train)
+    if batch.sentences:
+        gold = None if batch.gold is None else batch.gold.labels != NULL
+        inputs = (table[rows], batch.lengths, gold)
+        outputs, backprop_network = network(inputs, is_train)
+    else:
+        # Nothing to score, but the encoder waits for its gradient all the same.
+        outputs, backprop_network = _no_outputs(ops, is_train), lambda _: 0.0
 
-    def backprop(d_scores: Floats3d) -> list[Doc]:
+    def backprop(gradients: ArcGradients) -> list[Doc]:
         # Tokens that are not words have no part in the scores.
         d_table = ops.alloc2f(*table.shape)
-        d_table[rows] = backprop_network(d_scores)
+        d_table[rows] = backprop_network(gradients)
         return backprop_vectors(ops.unflatten(d_table, doc_lengths))
 
     if is_train:
-        return ArcScores(batch, outputs), backprop
+        return ArcScores(batch, shim.settings, *outputs), backprop
     return ArcPosteriors(batch, *outputs), backprop
 
 
+def _no_outputs(ops: Ops, is_train: bool) -> tuple:
+    if is_train:
+        scores = ops.alloc2f(0, 2)
+        return scores, ops.alloc1i(0), ops.alloc3f(0, 0, 2), ops.alloc2f(0, 0)
+    numbers = ops.alloc1f(0)
+    return ops.alloc1i(0), numbers, ops.alloc1i(0), numbers
+
+
 def _convert_inputs(
-    model: Model, vectors_lengths: tuple[Floats2d, list[int]], is_train: bool
+    model: Model,
+    inputs: tuple[Floats2d, list[int], numpy.ndarray | None],
+    is_train: bool,
 ) -> tuple[ArgsKwargs, Callable[[ArgsKwargs], Floats2d]]:
-    vectors, lengths = vectors_lengths
+    vectors, lengths, gold = inputs
+    device = cast(NetworkShim, model.shims[0]).device
     tensor = xp2torch(
-        model.ops.as_contig(vectors),
-        requires_grad=is_train,
-        device=cast(NetworkShim, model.shims[0]).device,
+        model.ops.as_contig(vectors), requires_grad=is_train, device=device
     )
+    flags = None if gold is None else torch.from_numpy(gold).to(device)
 
     def from_torch(d_inputs: ArgsKwargs) -> Floats2d:
         return torch2xp(d_inputs.args[0], ops=model.ops)  # type: ignore[return-value]
 
-    return ArgsKwargs(args=(tensor, lengths), kwargs={}), from_torch
+    return ArgsKwargs(args=(tensor, lengths, flags), kwargs={}), from_torch
 
 
 def _convert_outputs(
-    model: Model, inputs_outputs: tuple[Any, torch.Tensor | Posteriors], is_train: bool
-) -> tuple[Any, Callable[[Floats3d], ArgsKwargs]]:
+    model: Model, inputs_outputs: tuple[Any, Scores | Posteriors], is_train: bool
+) -> tuple[Any, Callable[[ArcGradients], ArgsKwargs]]:
     _, outputs = inputs_outputs
 
-    def to_torch(d_scores: Floats3d) -> ArgsKwargs:
-        assert isinstance(outputs, torch.Tensor)  # posteriors are not for training
-        gradient = xp2torch(model.ops.as_contig(d_scores), device=outputs.device)
-        return ArgsKwargs(args=((outputs,),), kwargs={"grad_tensors": (gradient,)})
+    def to_torch(gradients: ArcGradients) -> ArgsKwargs:
+        assert isinstance(outputs, Scores)  # posteriors are not for training
+        scored = (outputs.first_order, outputs.refined, outputs.labels)
+        # What is empty was not computed from anything.
+        pairs = [
+            (tensor, xp2torch(model.ops.as_contig(gradient), device=tensor.device))
+            for tensor, gradient in zip(scored, cast(Any, gradients), strict=True)
+            if tensor.requires_grad
+        ]
+        tensors, grad_tensors = zip(*pairs, strict=True)
+        return ArgsKwargs(args=(tensors,), kwargs={"grad_tensors": grad_tensors})
 
-    if isinstance(outputs, Posteriors):
-        return tuple(torch2xp(each, ops=model.ops) for each in outputs), to_torch
-    return torch2xp(outputs.detach(), ops=model.ops), to_torch
+    return tuple(torch2xp(each.detach(), ops=model.ops) for each in outputs), to_torch
 
 
 def _shim(model: Model) -> "NetworkShim":
@@ -215,10 +268,6 @@ class NetworkShim(PyTorchShim):
     @property
     def is_built(self) -> bool:
         return self._model is not None
-
-    @property
-    def n_labels(self) -> int:
-        return self._model.n_labels
 
     def build(self, input_width: int, n_labels: int) -> None:
         """Build the network with fresh weights.

@@ -8,9 +8,11 @@ from functools import cached_property
 import numpy
 from spacy.attrs import IS_SPACE
 from spacy.tokens import Doc
-from thinc.types import Floats1d, Floats3d, Ints1d
+from thinc.types import Floats1d, Floats2d, Floats3d, Ints1d
 
-# Of indices, which are always on the CPU.
+from .settings import Settings
+
+# Arrays of indices, which are always on the CPU.
 Indices = numpy.ndarray
 
 
@@ -26,6 +28,14 @@ class Words:
 
 
 @dataclass(frozen=True)
+class GoldArcs:
+    """What the gold standard says of each arc of a batch."""
+
+    labels: Indices  # (arcs,)
+    known: numpy.ndarray  # 1 or 0, whether it says anything, (arcs,)
+
+
+@dataclass(frozen=True)
 class Batch:
     """The sentences of a batch of Docs, the longest first.
 
@@ -34,8 +44,9 @@ class Batch:
     word to the last.
     """
 
-    doc_lengths: list[int]  # tokens in each Doc
+    docs: list[Doc]
     sentences: list[Words]
+    gold: GoldArcs | None = None
 
     @classmethod
     def from_docs(cls, docs: list[Doc]) -> Batch:
@@ -55,12 +66,17 @@ class Batch:
             sentences += [Words(number, group) for group in groups if len(group)]
         # The LSTM wants the longest first, and neighbours of one length form a block.
         sentences.sort(key=len, reverse=True)
-        return cls([len(doc) for doc in docs], sentences)
+        return cls(docs, sentences)
 
     @cached_property
     def lengths(self) -> list[int]:
         """RETURNS (List[int]): The number of words in each sentence."""
         return [len(sentence) for sentence in self.sentences]
+
+    @cached_property
+    def doc_lengths(self) -> list[int]:
+        """RETURNS (List[int]): The number of tokens in each Doc."""
+        return [len(doc) for doc in self.docs]
 
     @cached_property
     def doc_offsets(self) -> Indices:
@@ -104,20 +120,22 @@ class Batch:
 
 @dataclass(frozen=True)
 class ArcScores:
-    """What the model gives in training: a score for each arc and label.
-
-    If there are several, from several iterations, all of them are trained.
-    """
+    """What the model gives in training, see `network.Scores`."""
 
     batch: Batch
-    scores: Floats3d  # (iterations, arcs, labels)
+    settings: Settings
+    first_order: Floats2d
+    candidates: Indices
+    refined: Floats3d
+    labels: Floats2d
 
 
 @dataclass(frozen=True)
 class ArcPosteriors:
-    """What the model gives in prediction, for each arc."""
+    """What the model gives in prediction, see `network.Posteriors`."""
 
     batch: Batch
-    null: Floats1d  # probability that there is no arc
-    label: Ints1d  # the best label but NULL
-    probability: Floats1d  # of that label
+    exists: Indices
+    null: Floats1d
+    label: Ints1d
+    probability: Floats1d

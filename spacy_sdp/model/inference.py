@@ -1,21 +1,37 @@
-"""Inference: from arc scores and second-order factors to posteriors.
+"""Inference: from first-order scores and second-order factors to posteriors.
 
-Pure functions on tensors, in the notation of Yang and Tu (2022). A block is a number of
-sentences (S) of the same length n, so nothing is padded. Its nodes are the root, which
-is node 0, and the words 1..n. Its arcs i -> j have a head i in 0..n and a dependent j
-in 1..n; those with i = j are not valid. Every arc carries one of L labels, of which the
-first, NULL, says that there is no arc.
+Tensor algebra in the notation of Yang and Tu (2022). The nodes of a sentence are the
+root, which is node 0, and its words 1..n. An arc i -> j has a head i in 0..n and a
+dependent j in 1..n; those with i = j are not valid. Every arc carries one of L labels,
+of which the first, NULL, says that there is no arc. An unlabelled arc has two labels,
+NULL and one more.
+
+A step of inference takes the scores of arcs, (arcs, labels), whose softmax are their
+posteriors, and gives better ones. `ExactMeanField` lets all arcs of sentences of the
+same length exchange messages, `PrunedMeanField` only the arcs of a list, and
+`BeliefPropagation` is the other algorithm, for unlabelled arcs. `infer` repeats a step.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from copy import copy
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
 
 import torch
 from torch import Tensor
+from torch.nn.functional import pad, softplus
 
-# How the neighbour of an arc i -> j is attached to it.
-PART_TYPES = ("sibling", "co-parent", "grandchild", "grandparent")
+# How the neighbours of an arc i -> j are attached to it. Its siblings share their head,
+# and so do its grandchildren; its co-parents share their dependent, and so do its
+# grandparents.
+SIBLING, GRANDCHILD, CO_PARENT, GRANDPARENT = PART_TYPES = (
+    "sibling",
+    "grandchild",
+    "co-parent",
+    "grandparent",
+)
+COMMON_HEAD = (SIBLING, GRANDCHILD)
 
 
 class Part(NamedTuple):
@@ -27,79 +43,382 @@ class Part(NamedTuple):
         sum over r of head[i, r] dep[j, r] far[k, r] label[a, r] far_label[b, r]
 
     The neighbour is i -> k for a sibling, k -> j for a co-parent, j -> k for a
-    grandchild and k -> i for a grandparent.
+    grandchild and k -> i for a grandparent. Tables of nodes have the shape (nodes, R),
+    or (S, n + 1, R) for S sentences of the same length n.
     """
 
     type: str
-    head: Tensor  # (S, n + 1, R)
-    dep: Tensor  # (S, n + 1, R)
-    far: Tensor  # (S, n + 1, R)
+    head: Tensor
+    dep: Tensor
+    far: Tensor
     label: Tensor  # (L, R)
     far_label: Tensor  # (L, R)
 
 
-def mean_field(
-    arc_scores: Tensor,
-    parts: list[Part],
-    *,
-    iterations: int,
-    exclude_self: bool = True,
-) -> list[Tensor]:
-    """Give the scores of all arcs after 0, 1, 2, ... iterations of mean field.
+@dataclass
+class Arcs:
+    """A list of arcs by their nodes, and the sentence that each belongs to."""
 
-    arc_scores (Tensor): The first-order scores, (S, n + 1, n, L).
-    parts (List[Part]): The second-order scores.
-    iterations (int): How often posteriors are computed and sent to the neighbours.
-    exclude_self (bool): Whether an arc is left out of its own messages, where it would
-        be its own sibling (k = j) or its own co-parent (k = i).
-    RETURNS (List[Tensor]): The scores, each (S, n + 1, n, L), the first-order ones
-        first; their softmax are the posteriors.
+    head: Tensor  # (arcs,)
+    dep: Tensor  # (arcs,)
+    sentence: Tensor  # (arcs,)
+
+    def select(self, rows: Tensor) -> Arcs:
+        return Arcs(*(x.index_select(0, rows) for x in vars(self).values()))
+
+
+class Step(Protocol):
+    """One iteration of an algorithm."""
+
+    first_order: Tensor  # the scores to begin with, (arcs, labels)
+    sentence: Tensor  # the number of the sentence of each arc, (arcs,)
+
+    def __call__(self, scores: Tensor) -> Tensor:
+        """Give better scores, (arcs, labels)."""
+
+    def select(self, rows: Tensor) -> Step:
+        """Give the same step for some arcs, with all arcs of their sentences."""
+
+
+def infer(step: Step, *, iterations: int, tolerance: float = 0.0) -> list[Tensor]:
+    """Repeat a step.
+
+    step (Step): The step.
+    iterations (int): How often, at the most.
+    tolerance (float): A sentence stops when no posterior of its arcs changes by more,
+        which does not depend on other sentences; 0 is never.
+    RETURNS (List[Tensor]): The scores after each iteration, (arcs, labels).
     """
-    valid = valid_arcs(arc_scores.shape[2], arc_scores).unsqueeze(-1)  # (n + 1, n, 1)
-    history = [arc_scores]
+    history: list[Tensor] = []
+    scores = step.first_order
+    if len(scores) == 0:
+        return [scores] * iterations
+    moving = None  # rows of the arcs that have not stopped; None is all of them
     for _ in range(iterations):
-        posteriors = torch.softmax(history[-1], dim=-1) * valid  # (S, n + 1, n, L)
-        scores = arc_scores
-        for part in parts:
-            scores = scores + messages(posteriors, part, exclude_self=exclude_self)
-        history.append(scores)
+        new = step(scores)
+        if moving is None:
+            history.append(new)
+        else:
+            history.append(history[-1].index_copy(0, moving, new))
+        if tolerance:
+            rows = _unsettled(scores, new, step.sentence, tolerance)
+            if len(rows) == 0:
+                break
+            if len(rows) < len(new):
+                moving = rows if moving is None else moving.index_select(0, rows)
+                step, new = step.select(rows), new.index_select(0, rows)
+        scores = new
     return history
 
 
-def messages(posteriors: Tensor, part: Part, *, exclude_self: bool = True) -> Tensor:
-    """Give what all arcs receive from their neighbours of one type.
+def _unsettled(old: Tensor, new: Tensor, sentence: Tensor, tolerance: float) -> Tensor:
+    """Rows of the sentences in which a posterior has changed."""
+    change = (torch.softmax(new, -1) - torch.softmax(old, -1)).abs().amax(-1)
+    changed = torch.zeros(int(sentence.max()) + 1, dtype=torch.bool, device=new.device)
+    changed[sentence[change > tolerance]] = True
+    return changed.index_select(0, sentence).nonzero().flatten()
 
-    posteriors (Tensor): The posteriors, (S, n + 1, n, L), zero for invalid arcs.
-    part (Part): The second-order score.
-    exclude_self (bool): As for `mean_field`.
-    RETURNS (Tensor): The messages, (S, n + 1, n, L).
+
+def _damped(new: Tensor, old: Tensor, damping: float) -> Tensor:
+    return new * (1 - damping) + old * damping if damping else new
+
+
+class ExactMeanField:
+    """Mean field between all arcs of some sentences of the same length."""
+
+    def __init__(
+        self,
+        first_order: Tensor,
+        parts: list[Part],
+        *,
+        exclude_self: bool = True,
+        damping: float = 0.0,
+    ) -> None:
+        """Prepare the step.
+
+        first_order (Tensor): The first-order scores, (S, n + 1, n, L).
+        parts (List[Part]): The second-order scores, with tables (S, n + 1, R).
+        exclude_self (bool): Whether an arc is left out of its own messages, where it
+            would be its own sibling (k = j) or its own co-parent (k = i).
+        damping (float): The share of the old scores in the new ones.
+        """
+        self.block = first_order
+        self.parts = parts
+        self.exclude_self = exclude_self
+        self.damping = damping
+        sentences, size, n, _ = first_order.shape
+        self.first_order = first_order.flatten(0, 2)
+        self.sentence = torch.arange(
+            sentences, device=first_order.device
+        ).repeat_interleave(size * n)
+        self.valid = valid_arcs(n, first_order).unsqueeze(-1)  # (n + 1, n, 1)
+
+    def select(self, rows: Tensor) -> ExactMeanField:
+        kept = self.sentence.index_select(0, rows).unique()
+        parts = [
+            part._replace(head=part.head[kept], dep=part.dep[kept], far=part.far[kept])
+            for part in self.parts
+        ]
+        return ExactMeanField(
+            self.block[kept],
+            parts,
+            exclude_self=self.exclude_self,
+            damping=self.damping,
+        )
+
+    def __call__(self, scores: Tensor) -> Tensor:
+        # (S, n + 1, n, L)
+        posteriors = torch.softmax(scores, dim=-1).view_as(self.block) * self.valid
+        result = self.block
+        for part in self.parts:
+            result = result + self._messages(posteriors, part)
+        return _damped(result.flatten(0, 2), scores, self.damping)
+
+    def _messages(self, posteriors: Tensor, part: Part) -> Tensor:
+        """What all arcs receive from their neighbours of one type, (S, n + 1, n, L)."""
+        head = part.head.unsqueeze(2)  # (S, n + 1, 1, R)
+        dep = part.dep[:, 1:].unsqueeze(1)  # (S, 1, n, R)
+        sent = posteriors @ part.far_label  # (S, n + 1, n, R)
+        if part.type in COMMON_HEAD:
+            # Sum over the dependents k.
+            sent = sent * part.far[:, 1:].unsqueeze(1)
+            received = sent.sum(2, keepdim=True)  # (S, n + 1, 1, R)
+        else:
+            # Sum over the heads k.
+            sent = sent * part.far.unsqueeze(2)
+            received = sent.sum(1, keepdim=True)  # (S, 1, n, R)
+        if part.type == GRANDCHILD:
+            # Their common head is the dependent of the receiving arc.
+            dep = dep * received[:, 1:].transpose(1, 2)
+        elif part.type == GRANDPARENT:
+            # Their common dependent is the head of the receiving arc; not the root.
+            received = pad(received, (0, 0, 1, 0))  # (S, 1, n + 1, R)
+            head = head * received.transpose(1, 2)
+        elif self.exclude_self:
+            head = head * (received - sent)
+        elif part.type == SIBLING:
+            head = head * received
+        else:
+            dep = dep * received
+        return (head * dep) @ part.label.T
+
+
+class PrunedMeanField:
+    """Mean field between the arcs of a list; all others are taken to be NULL."""
+
+    def __init__(
+        self,
+        first_order: Tensor,
+        arcs: Arcs,
+        parts: list[Part],
+        node_sentence: Tensor,
+        *,
+        exclude_self: bool = True,
+        null_sends: bool = True,
+        damping: float = 0.0,
+    ) -> None:
+        """Prepare the step: whatever does not change between iterations.
+
+        first_order (Tensor): The first-order scores of the arcs, (arcs, L).
+        arcs (Arcs): The arcs, none of them twice.
+        parts (List[Part]): The second-order scores, with tables (nodes, R).
+        node_sentence (Tensor): The number of the sentence of each node, the root of a
+            sentence being its first node, (nodes,).
+        exclude_self (bool): As for `ExactMeanField`.
+        null_sends (bool): Whether the factors of NULL may be other than zero.
+        damping (float): As for `ExactMeanField`.
+        """
+        self.first_order = first_order
+        self.arcs = arcs
+        self.sentence = arcs.sentence
+        self.exclude_self = exclude_self
+        self.damping = damping
+        self.types = [part.type for part in parts]
+        # All parts side by side: with P parts, tables have P * R columns.
+        self.label = torch.cat([part.label for part in parts], 1)
+        self.far_label = torch.cat([part.far_label for part in parts], 1)
+        self.own = torch.cat(
+            [
+                part.head.index_select(0, arcs.head)
+                * part.dep.index_select(0, arcs.dep)
+                for part in parts
+            ],
+            1,
+        )
+        self.far = torch.cat(
+            [
+                part.far.index_select(
+                    0, arcs.dep if part.type in COMMON_HEAD else arcs.head
+                )
+                for part in parts
+            ],
+            1,
+        )
+        self.of_null: Tensor | None = None
+        if null_sends:
+            # An arc that is not in the list sends what NULL sends. A node gathers that
+            # from all its arcs, and those in the list add what they have beyond it.
+            self.from_others = [_sent_by_null(part, node_sentence) for part in parts]
+            self.of_null = self.far * self.far_label[:1]  # (arcs, P * R)
+            self.far_label = self.far_label - self.far_label[:1]
+        else:
+            nothing = parts[0].far.new_zeros(len(node_sentence), parts[0].far.shape[1])
+            self.from_others = [nothing] * len(parts)
+
+    def select(self, rows: Tensor) -> PrunedMeanField:
+        step = copy(self)
+        step.arcs = self.arcs.select(rows)
+        step.sentence = step.arcs.sentence
+        step.first_order = self.first_order.index_select(0, rows)
+        step.own = self.own.index_select(0, rows)
+        step.far = self.far.index_select(0, rows)
+        if self.of_null is not None:
+            step.of_null = self.of_null.index_select(0, rows)
+        return step
+
+    def __call__(self, scores: Tensor) -> Tensor:
+        posteriors = torch.softmax(scores, dim=-1)  # (arcs, L)
+        sent = (posteriors @ self.far_label) * self.far  # (arcs, P * R)
+        to_self = sent if self.of_null is None else sent + self.of_null
+        received = []
+        for type_, from_others, messages, excluded in zip(
+            self.types,
+            self.from_others,
+            sent.chunk(len(self.types), 1),
+            to_self.chunk(len(self.types), 1),
+            strict=True,
+        ):
+            near, far = self.arcs.head, self.arcs.dep
+            if type_ not in COMMON_HEAD:
+                near, far = far, near
+            nodes = from_others.index_add(0, near, messages)  # (nodes, R)
+            if type_ in (GRANDCHILD, GRANDPARENT):
+                received.append(nodes.index_select(0, far))
+            elif self.exclude_self:
+                received.append(nodes.index_select(0, near) - excluded)
+            else:
+                received.append(nodes.index_select(0, near))
+        messages = (self.own * torch.cat(received, 1)) @ self.label.T  # (arcs, L)
+        return _damped(self.first_order + messages, scores, self.damping)
+
+
+def _sent_by_null(part: Part, node_sentence: Tensor) -> Tensor:
+    """What each node gathers if none of its possible arcs exist, (nodes, R)."""
+    is_root = torch.ones_like(node_sentence, dtype=torch.bool)
+    is_root[1:] = node_sentence[1:] != node_sentence[:-1]
+    is_root = is_root.unsqueeze(1)
+    # A dependent is a word, a head may be the root; no node is attached to itself.
+    far = part.far.masked_fill(is_root, 0) if part.type in COMMON_HEAD else part.far
+    sums = far.new_zeros(int(node_sentence[-1]) + 1, far.shape[1])
+    sums = sums.index_add(0, node_sentence, far).index_select(0, node_sentence) - far
+    if part.type not in COMMON_HEAD:
+        # Nothing is attached to the root as its dependent.
+        sums = sums.masked_fill(is_root, 0)
+    return sums * part.far_label[:1]
+
+
+class BeliefPropagation:
+    """Loopy belief propagation between the unlabelled arcs of a list.
+
+    Two arcs that are siblings, co-parents, or grandparent and grandchild share a
+    factor: a score for their both existing. A message is the log-odds that the one arc
+    of a factor sends to the other.
     """
-    head = part.head.unsqueeze(2)  # (S, n + 1, 1, R)
-    dep = part.dep[:, 1:].unsqueeze(1)  # (S, 1, n, R)
-    sent = posteriors @ part.far_label  # (S, n + 1, n, R)
-    if part.type in ("sibling", "grandchild"):
-        # The neighbours have a common head: sum over their dependents k.
-        sent = sent * part.far[:, 1:].unsqueeze(1)
-        received = sent.sum(2, keepdim=True)  # (S, n + 1, 1, R)
-    else:
-        # The neighbours have a common dependent: sum over their heads k.
-        sent = sent * part.far.unsqueeze(2)
-        received = sent.sum(1, keepdim=True)  # (S, 1, n, R)
-    if part.type == "grandchild":
-        # ... and that common head is the dependent of the receiving arc.
-        dep = dep * received[:, 1:].transpose(1, 2)
-    elif part.type == "grandparent":
-        # ... and that common dependent is the head of the receiving arc; nothing can
-        # have the root as its dependent.
-        received = torch.nn.functional.pad(received, (0, 0, 1, 0))  # (S, 1, n + 1, R)
-        head = head * received.transpose(1, 2)
-    elif exclude_self:
-        head = head * (received - sent)
-    elif part.type == "sibling":
-        head = head * received
-    else:
-        dep = dep * received
-    return (head * dep) @ part.label.T
+
+    def __init__(
+        self,
+        first_order: Tensor,
+        arcs: Arcs,
+        parts: list[Part],
+        *,
+        damping: float = 0.0,
+    ) -> None:
+        """Prepare the step.
+
+        first_order (Tensor): The first-order scores of the arcs, (arcs, 2).
+        arcs (Arcs): The arcs, none of them twice.
+        parts (List[Part]): The second-order scores, those of one energy, with tables
+            (nodes, R).
+        damping (float): The share of the old messages in the new ones.
+        """
+        self.first_order = first_order
+        self.sentence = arcs.sentence
+        self.damping = damping
+        self.pairs, self.coupling = _factors(arcs, parts)  # (2, factors), (factors,)
+        # To the first arc of each pair, and to the second.
+        self.messages = first_order.new_zeros(self.pairs.shape)
+
+    def select(self, rows: Tensor) -> BeliefPropagation:
+        step = copy(self)
+        step.first_order = self.first_order.index_select(0, rows)
+        step.sentence = self.sentence.index_select(0, rows)
+        new_row = rows.new_full((len(self.first_order),), -1)
+        new_row[rows] = torch.arange(len(rows), device=rows.device)
+        pairs = new_row[self.pairs]
+        kept = (pairs[0] >= 0).nonzero().flatten()
+        step.pairs = pairs.index_select(1, kept)
+        step.coupling = self.coupling.index_select(0, kept)
+        step.messages = self.messages.index_select(1, kept)
+        return step
+
+    def __call__(self, scores: Tensor) -> Tensor:
+        odds = scores[:, 1] - scores[:, 0]  # (arcs,)
+        # What each of a pair believes, but for what the other told it.
+        belief = odds.index_select(0, self.pairs.flatten()).view_as(self.pairs)
+        belief = belief - self.messages
+        told = softplus(belief + self.coupling) - softplus(belief)
+        self.messages = _damped(told.flip(0), self.messages, self.damping)
+        received = torch.zeros_like(odds).index_add(
+            0, self.pairs.flatten(), self.messages.flatten()
+        )
+        return self.first_order + pad(received.unsqueeze(1), (1, 0))
+
+
+def _factors(arcs: Arcs, parts: list[Part]) -> tuple[Tensor, Tensor]:
+    """Give all pairs of arcs that share a factor, (2, factors), and its score."""
+    pairs, scores = [], []
+    for part in parts:
+        if part.type == GRANDPARENT:
+            continue  # the same factor as that of the grandchild, from below
+        if part.type == SIBLING:
+            one, other = _join(arcs.head, arcs.head)
+        elif part.type == CO_PARENT:
+            one, other = _join(arcs.dep, arcs.dep)
+        else:
+            one, other = _join(arcs.dep, arcs.head)
+        score = _pair_scores(part, arcs, one, other)
+        if part.type == GRANDCHILD:
+            # An arc and its reverse are each other's grandchild: one factor, not two.
+            is_reverse = arcs.dep[other] == arcs.head[one]
+            rows = is_reverse.nonzero().flatten()
+            reverse = _pair_scores(part, arcs, other[rows], one[rows])
+            score = score.index_add(0, rows, reverse)
+            kept = ~is_reverse | (one < other)
+        else:
+            kept = one < other
+        pairs.append(torch.stack([one[kept], other[kept]]))
+        scores.append(score[kept])
+    return torch.cat(pairs, 1), torch.cat(scores)
+
+
+def _join(left: Tensor, right: Tensor) -> tuple[Tensor, Tensor]:
+    """Give the rows of all pairs of equal values."""
+    order = torch.argsort(right, stable=True)
+    sorted_right = right.index_select(0, order)
+    start = torch.searchsorted(sorted_right, left)
+    count = torch.searchsorted(sorted_right, left, right=True) - start
+    rows = torch.arange(len(left), device=left.device).repeat_interleave(count)
+    first = (torch.cumsum(count, 0) - count).index_select(0, rows)
+    within = torch.arange(len(rows), device=left.device) - first
+    return rows, order.index_select(0, start.index_select(0, rows) + within)
+
+
+def _pair_scores(part: Part, arcs: Arcs, one: Tensor, other: Tensor) -> Tensor:
+    """The score of pairs of existing arcs, (pairs,)."""
+    own = part.head.index_select(0, arcs.head) * part.dep.index_select(0, arcs.dep)
+    own = own * (part.label[1] * part.far_label[1])
+    far = part.far.index_select(0, arcs.head if part.type == CO_PARENT else arcs.dep)
+    return (own.index_select(0, one) * far.index_select(0, other)).sum(-1)
 
 
 def valid_arcs(n: int, like: Tensor) -> Tensor:

@@ -9,21 +9,33 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import accumulate, groupby
+from itertools import groupby
 from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
-from torch.nn.utils.rnn import PackedSequence
+from torch.nn.functional import leaky_relu, pad
 from torch.utils.checkpoint import checkpoint
 
-from .inference import PART_TYPES, Part, mean_field, valid_arcs
+from .inference import (
+    CO_PARENT,
+    GRANDCHILD,
+    GRANDPARENT,
+    SIBLING,
+    Arcs,
+    BeliefPropagation,
+    ExactMeanField,
+    Part,
+    PrunedMeanField,
+    Step,
+    infer,
+    valid_arcs,
+)
+from .layers import NEGATIVE_SLOPE, Biaffine, BiLSTM, Embedding, Factors, SharedDropout
+from .settings import Settings
 
 # The first two labels; those of the corpus follow.
 NULL, ROOT, FIRST_LABEL = 0, 1, 2
-
-NEGATIVE_SLOPE = 0.1
 
 # Share of the pairs of nodes that are arcs, roughly. Without such a prior the scores of
 # NULL and of dozens of labels start alike, and training begins by unlearning arcs.
@@ -35,66 +47,27 @@ ARC_PRIOR = 0.05
 LABEL_FACTOR_SCALE = 0.1
 
 
-@dataclass(frozen=True)
-class Settings:
-    """The settings of the network, as plain values that can be saved with it."""
+class Scores(NamedTuple):
+    """What is to be right in training.
 
-    hidden_width: int
-    lstm_width: int
-    lstm_depth: int
-    mlp_width: int
-    rank: int
-    embed_dropout: float
-    lstm_dropout: float
-    mlp_dropout: float
-    inference: str
-    train_iterations: int
-    predict_iterations: int
-    supervise: str
-    tied: bool
-    exclude_self: bool
-    null_factors: bool
-    max_pairs: int
+    Of all E arcs, the scores of some, the candidates, are refined by inference. If arcs
+    and labels are scored apart, an arc has two scores, NULL and not NULL, instead of
+    one for each of the L labels.
+    """
 
-    def __post_init__(self) -> None:
-        for name, least in (
-            ("hidden_width", 0),
-            ("lstm_width", 1),
-            ("lstm_depth", 0),
-            ("mlp_width", 1),
-            ("rank", 1),
-            ("train_iterations", 0),
-            ("predict_iterations", 0),
-            ("max_pairs", 1),
-        ):
-            if getattr(self, name) < least:
-                raise ValueError(
-                    f"The parser's setting '{name}' has to be at least {least}, not "
-                    f"{getattr(self, name)}."
-                )
-        for name in ("embed_dropout", "lstm_dropout", "mlp_dropout"):
-            if not 0 <= getattr(self, name) < 1:
-                raise ValueError(
-                    f"The parser's setting '{name}' is a rate: it has to be at least 0 "
-                    f"and less than 1, not {getattr(self, name)}."
-                )
-        for name, choices in (
-            ("inference", ("mean_field", "none")),
-            ("supervise", ("all", "last")),
-        ):
-            if getattr(self, name) not in choices:
-                raise ValueError(
-                    f"The parser's setting '{name}' has to be one of "
-                    f"{', '.join(map(repr, choices))}, not {getattr(self, name)!r}."
-                )
+    first_order: Tensor  # (E, L or 2)
+    candidates: Tensor  # rows of E, (candidates,)
+    refined: Tensor  # (iterations, candidates, L or 2)
+    labels: Tensor  # if apart, the scores of the labels, (E, L), else (E, 0)
 
 
 class Posteriors(NamedTuple):
-    """What decoding needs to know of each arc: three vectors of length E."""
+    """What decoding needs to know of each arc: vectors of length E."""
 
-    null: Tensor  # probability that there is no arc
+    exists: Tensor  # whether there is an arc, by arg max
+    null: Tensor  # the probability that there is none
     label: Tensor  # the best label but NULL
-    probability: Tensor  # of that label
+    probability: Tensor  # of an arc with that label
 
 
 class Network(nn.Module):
@@ -118,16 +91,23 @@ class Network(nn.Module):
             width, settings.lstm_width, settings.lstm_depth, settings.lstm_dropout
         )
         width = self.lstm.output_width
-        self.heads = MLP(width, settings.mlp_width, settings.mlp_dropout)
-        self.deps = MLP(width, settings.mlp_width, settings.mlp_dropout)
-        self.first_order = LabelledBiaffine(settings.mlp_width, self.n_labels)
+        mlp = settings.mlp_width, settings.mlp_dropout
+        self.labels = Biaffine(width, self.n_labels - 1, *mlp)
+        if settings.labelled:
+            self.labels.set_bias(math.log(ARC_PRIOR / (self.n_labels - 1)))
+            self.arcs = None
+        else:
+            self.arcs = Biaffine(width, 1, *mlp)
+            self.arcs.set_bias(math.log(ARC_PRIOR))
         self.second_order = (
             SecondOrderFactors(width, self.n_labels, settings)
-            if settings.inference == "mean_field"
+            if settings.inference != "none"
             else None
         )
 
-    def forward(self, vectors: Tensor, lengths: list[int]) -> Tensor | Posteriors:
+    def forward(
+        self, vectors: Tensor, lengths: list[int], gold: Tensor | None = None
+    ) -> Scores | Posteriors:
         """Score all arcs.
 
         The arcs of a sentence of n words are (n + 1) * n rows: for each head from the
@@ -136,34 +116,43 @@ class Network(nn.Module):
 
         vectors (Tensor): Vectors of all words of all sentences, (words, input width).
         lengths (List[int]): Words in each sentence, the largest number first.
-        RETURNS (Tensor | Posteriors): In training the scores that are to be right,
-            (iterations, arcs, labels); else what decoding needs of the posteriors.
+        gold (Optional[Tensor]): Arcs that must not be pruned, booleans, (E,).
+        RETURNS (Scores | Posteriors): In training the scores that are to be right; else
+            what decoding needs of the posteriors.
         """
         nodes, sentence_of = self._nodes(vectors, lengths)
-        tables = [self.heads(nodes, sentence_of), self.deps(nodes, sentence_of)]
-        labels = None
+        tables = [*self.labels.tables(nodes, sentence_of)]
+        if self.arcs is not None:
+            tables += self.arcs.tables(nodes, sentence_of)
+        label_factors = None
         if self.second_order is not None:
             tables.append(self.second_order.of_nodes(nodes, sentence_of))
-            labels = self.second_order.of_labels()
+            label_factors = self.second_order.of_labels()
         pieces = list(split_by_pairs(lengths, self.settings.max_pairs))
         node_counts = [sum(n + 1 for n in piece) for piece in pieces]
-        rows_of_pieces = zip(
-            *(table.split(node_counts) for table in tables), strict=True
-        )
+        arc_counts = [sum((n + 1) * n for n in piece) for piece in pieces]
+        if gold is None:
+            gold = torch.zeros(sum(arc_counts), dtype=torch.bool, device=vectors.device)
+        arguments = [
+            (piece, label_factors, *tensors)
+            for piece, *tensors in zip(
+                pieces,
+                gold.split(arc_counts),
+                *(table.split(node_counts) for table in tables),
+                strict=True,
+            )
+        ]
         if not self.training:
             posteriors = [
-                to_posteriors(self._score(piece, labels, *rows)[-1], piece)
-                for piece, rows in zip(pieces, rows_of_pieces, strict=True)
+                to_posteriors(self._score(*each), each[0]) for each in arguments
             ]
             return Posteriors(*map(torch.cat, zip(*posteriors, strict=True)))
         if len(pieces) == 1:
-            return self._score(pieces[0], labels, *tables)
+            return self._score(*arguments[0])
         # Too much for one piece: compute twice what would not fit into memory.
-        scores = [
-            checkpoint(self._score, piece, labels, *rows, use_reentrant=False)
-            for piece, rows in zip(pieces, rows_of_pieces, strict=True)
-        ]
-        return torch.cat(scores, dim=1)
+        return join_scores(
+            [checkpoint(self._score, *each, use_reentrant=False) for each in arguments]
+        )
 
     def _nodes(self, vectors: Tensor, lengths: list[int]) -> tuple[Tensor, Tensor]:
         """Give the states of all nodes, and the number of the sentence of each."""
@@ -177,7 +166,7 @@ class Network(nn.Module):
         sizes = torch.tensor([n + 1 for n in lengths], device=device)
         sentence_of = torch.arange(len(lengths), device=device).repeat_interleave(sizes)
         if self.project is not None:
-            nodes = nn.functional.leaky_relu(self.project(nodes), NEGATIVE_SLOPE)
+            nodes = leaky_relu(self.project(nodes), NEGATIVE_SLOPE)
         nodes = self.embed_dropout(nodes, sentence_of)
         return self.lstm(nodes, sentence_of, [n + 1 for n in lengths]), sentence_of
 
@@ -185,38 +174,98 @@ class Network(nn.Module):
         self,
         lengths: list[int],
         label_factors: Tensor | None,
-        heads: Tensor,
-        deps: Tensor,
-        node_factors: Tensor | None = None,
-    ) -> Tensor:
-        """Score the arcs of some sentences, (iterations, arcs, labels)."""
+        gold: Tensor,
+        *tables: Tensor,
+    ) -> Scores:
+        """Score the arcs of some sentences, given the rows of their nodes."""
+        # Of each block, (S, n + 1, n, L or 2).
+        blocks = [
+            mask_labels(pad(self.labels(heads, deps), (1, 0)))
+            for heads, deps in split_into_blocks(lengths, *tables[:2])
+        ]
+        labels = None
+        if self.arcs is not None:
+            labels = torch.cat([block.flatten(0, 2) for block in blocks])
+            labels = torch.cat(
+                [torch.full_like(labels[:, :1], -math.inf), labels[:, 1:]], 1
+            )
+            blocks = [
+                pad(self.arcs(heads, deps), (1, 0))
+                for heads, deps in split_into_blocks(lengths, *tables[2:4])
+            ]
+        first_order = torch.cat([block.flatten(0, 2) for block in blocks])
+        candidates = torch.empty(0, dtype=torch.long, device=gold.device)
+        history: list[Tensor] = []
+        if label_factors is not None:
+            candidates, history = self._refine(
+                lengths, blocks, gold, tables[-1], label_factors
+            )
+        if not self.training or self.settings.supervise == "last":
+            history = history[-1:]
+        return Scores(
+            first_order,
+            candidates,
+            torch.stack(history)
+            if history
+            else first_order.new_empty(0, len(candidates), first_order.shape[1]),
+            first_order.new_empty(len(first_order), 0) if labels is None else labels,
+        )
+
+    def _refine(
+        self,
+        lengths: list[int],
+        blocks: list[Tensor],
+        gold: Tensor,
+        node_factors: Tensor,
+        label_factors: Tensor,
+    ) -> tuple[Tensor, list[Tensor]]:
+        """Give the arcs that take part in inference, and their scores by iteration."""
         settings = self.settings
-        start, outputs = 0, []
-        for n, group in groupby(lengths):
-            count = len(list(group))
-            end = start + count * (n + 1)
-            block = (count, n + 1)
-            history = [
-                self.first_order(
-                    heads[start:end].unflatten(0, block),
-                    deps[start:end].unflatten(0, block),
+        iterations, tolerance = settings.train_iterations, 0.0
+        if not self.training:
+            iterations, tolerance = settings.predict_iterations, settings.tolerance
+        if settings.inference == "mean_field" and not settings.prune:
+            histories = [
+                infer(
+                    ExactMeanField(
+                        block,
+                        to_parts(factors, label_factors, settings),
+                        exclude_self=settings.exclude_self,
+                        damping=settings.damping,
+                    ),
+                    iterations=iterations,
+                    tolerance=tolerance,
                 )
-            ]  # each (S, n + 1, n, L)
-            if node_factors is not None and label_factors is not None:
-                nodes = node_factors[start:end].unflatten(0, block)
-                history = mean_field(
-                    history[0],
-                    to_parts(nodes, label_factors, tied=settings.tied),
-                    iterations=settings.train_iterations
-                    if self.training
-                    else settings.predict_iterations,
-                    exclude_self=settings.exclude_self,
+                for block, (factors,) in zip(
+                    blocks, split_into_blocks(lengths, node_factors), strict=True
                 )
-            if not self.training or settings.supervise == "last":
-                history = history[-1:]
-            outputs.append(torch.stack(history).flatten(1, 3))
-            start = end
-        return torch.cat(outputs, dim=1)
+            ]
+            return torch.arange(len(gold), device=gold.device), join_histories(
+                histories
+            )
+        kept = torch.cat(
+            [candidates(block.detach(), settings).flatten() for block in blocks]
+        )
+        rows = (kept | gold).nonzero().flatten()
+        arcs = all_arcs(lengths, gold.device).select(rows)
+        first_order = torch.cat([block.flatten(0, 2) for block in blocks])
+        first_order = first_order.index_select(0, rows)
+        parts = to_parts(node_factors, label_factors, settings)
+        step: Step
+        if settings.inference == "lbp":
+            step = BeliefPropagation(first_order, arcs, parts, damping=settings.damping)
+        else:
+            sizes = torch.tensor([n + 1 for n in lengths], device=rows.device)
+            step = PrunedMeanField(
+                first_order,
+                arcs,
+                parts,
+                torch.arange(len(lengths), device=rows.device).repeat_interleave(sizes),
+                exclude_self=settings.exclude_self,
+                null_sends=settings.null_factors,
+                damping=settings.damping,
+            )
+        return rows, infer(step, iterations=iterations, tolerance=tolerance)
 
 
 def split_by_pairs(lengths: list[int], max_pairs: int) -> Iterator[list[int]]:
@@ -236,134 +285,109 @@ def split_by_pairs(lengths: list[int], max_pairs: int) -> Iterator[list[int]]:
         yield piece
 
 
-def to_posteriors(scores: Tensor, lengths: list[int]) -> Posteriors:
-    """Reduce scores, (arcs, labels), to what decoding needs."""
-    probabilities = torch.softmax(scores, dim=-1)
-    best, label = probabilities[:, 1:].max(-1)
-    valid = torch.cat([valid_arcs(n, scores).flatten() for n in lengths])
-    null = torch.where(valid == 1, probabilities[:, NULL], torch.ones_like(best))
-    return Posteriors(null, label + 1, best * valid)
+def split_into_blocks(
+    lengths: list[int], *tables: Tensor
+) -> Iterator[tuple[Tensor, ...]]:
+    """Yield the rows of sentences of the same length together, (S, n + 1, ...)."""
+    start = 0
+    for n, group in groupby(lengths):
+        count = len(list(group))
+        end = start + count * (n + 1)
+        yield tuple(table[start:end].unflatten(0, (count, n + 1)) for table in tables)
+        start = end
 
 
-class SharedDropout(nn.Module):
-    """Dropout with one mask a sentence, the same for all of its nodes."""
-
-    def __init__(self, rate: float) -> None:
-        super().__init__()
-        self.rate = rate
-
-    def forward(self, nodes: Tensor, sentence_of: Tensor) -> Tensor:
-        if not self.training or self.rate == 0 or nodes.shape[0] == 0:
-            return nodes
-        sentences = int(sentence_of.max()) + 1
-        mask = nodes.new_empty(sentences, nodes.shape[1]).bernoulli_(1 - self.rate)
-        return nodes * (mask / (1 - self.rate)).index_select(0, sentence_of)
-
-
-class Embedding(nn.Module):
-    """A table of trainable vectors."""
-
-    def __init__(self, rows: int, width: int) -> None:
-        super().__init__()
-        self.weight = nn.Parameter(torch.randn(rows, width))
+def all_arcs(lengths: list[int], device: torch.device) -> Arcs:
+    """Give the nodes of all arcs, in the order of their rows."""
+    arcs: list[tuple[Tensor, Tensor, Tensor]] = []
+    first_node = first_sentence = 0
+    for n, group in groupby(lengths):
+        count = len(list(group))
+        shape = (count, n + 1, n)
+        sentence = torch.arange(count, device=device).view(-1, 1, 1)
+        node = torch.arange(n + 1, device=device)
+        root = first_node + sentence * (n + 1)
+        head = (root + node.view(1, -1, 1)).expand(shape)
+        dep = (root + node[1:].view(1, 1, -1)).expand(shape)
+        sentence = (first_sentence + sentence).expand(shape)
+        arcs.append((head.flatten(), dep.flatten(), sentence.flatten()))
+        first_node += count * (n + 1)
+        first_sentence += count
+    return Arcs(*map(torch.cat, zip(*arcs, strict=True)))
 
 
-class BiLSTM(nn.Module):
-    """Bidirectional LSTM layers over a table of nodes, without padding."""
-
-    def __init__(self, width: int, hidden: int, depth: int, dropout: float) -> None:
-        super().__init__()
-        self.dropout = SharedDropout(dropout)
-        self.output_width = 2 * hidden if depth else width
-        # One module a layer, because torch's own dropout between layers is not shared
-        # over the nodes of a sentence.
-        self.stack = nn.ModuleList(
-            nn.LSTM(width if i == 0 else 2 * hidden, hidden, bidirectional=True)
-            for i in range(depth)
-        )
-        for name, parameter in self.stack.named_parameters():
-            if "bias" in name:
-                nn.init.zeros_(parameter)
-            else:
-                nn.init.orthogonal_(parameter)
-
-    def forward(self, nodes: Tensor, sentence_of: Tensor, sizes: list[int]) -> Tensor:
-        if not self.stack:
-            return nodes
-        # torch wants the nodes step by step: the first of every sentence, the second of
-        # every sentence that has one, and so on; so the longest sentence comes first.
-        starts = [0, *accumulate(sizes)][:-1]
-        batch_sizes = [sum(size > step for size in sizes) for step in range(sizes[0])]
-        order = torch.tensor(
-            [
-                start + step
-                for step, count in enumerate(batch_sizes)
-                for start in starts[:count]
-            ],
-            device=nodes.device,
-        )
-        nodes = nodes.index_select(0, order)
-        sentence_of = sentence_of.index_select(0, order)
-        for i, lstm in enumerate(self.stack):
-            if i > 0:
-                nodes = self.dropout(nodes, sentence_of)
-            packed = PackedSequence(nodes, torch.tensor(batch_sizes))
-            nodes = lstm(packed)[0].data
-        nodes = self.dropout(nodes, sentence_of)
-        return nodes.index_select(0, torch.argsort(order))
-
-
-class MLP(nn.Module):
-    """One layer with LeakyReLU and shared dropout."""
-
-    def __init__(self, width: int, output_width: int, dropout: float) -> None:
-        super().__init__()
-        self.linear = nn.Linear(width, output_width)
-        self.dropout = SharedDropout(dropout)
-        nn.init.orthogonal_(self.linear.weight)
-        nn.init.zeros_(self.linear.bias)
-
-    def forward(self, nodes: Tensor, sentence_of: Tensor) -> Tensor:
-        hidden = nn.functional.leaky_relu(self.linear(nodes), NEGATIVE_SLOPE)
-        return self.dropout(hidden, sentence_of)
-
-
-class LabelledBiaffine(nn.Module):
-    """First-order scores: a bilinear form with bias for each label but NULL."""
-
-    def __init__(self, width: int, n_labels: int) -> None:
-        super().__init__()
-        self.weight = nn.Parameter(
-            torch.randn(width + 1, n_labels - 1, width + 1) / width
-        )
-        with torch.no_grad():
-            self.weight[-1, :, -1] = math.log(ARC_PRIOR / (n_labels - 1))
-
-    def forward(self, heads: Tensor, deps: Tensor) -> Tensor:
-        """Score all arcs of a block.
-
-        heads, deps (Tensor): The nodes as heads and as dependents, (S, n + 1, width).
-        RETURNS (Tensor): The scores, (S, n + 1, n, L).
-        """
-        ones = (0, 1)  # padding that appends a column
-        heads = nn.functional.pad(heads, ones, value=1.0)
-        deps = nn.functional.pad(deps[:, 1:], ones, value=1.0)
-        sentences, size, width = heads.shape
-        left = heads @ self.weight.flatten(1)  # (S, n + 1, (L - 1) * width)
-        left = left.view(sentences, -1, width)  # (S, (n + 1) * (L - 1), width)
-        scores = left @ deps.transpose(1, 2)  # (S, (n + 1) * (L - 1), n)
-        scores = scores.view(sentences, size, -1, size - 1).transpose(2, 3)
-        scores = nn.functional.pad(scores, (1, 0))  # NULL scores 0: (S, n + 1, n, L)
-        return scores.masked_fill(impossible_labels(scores), -math.inf)
-
-
-def impossible_labels(scores: Tensor) -> Tensor:
-    """Arcs from the root are NULL or root, all others are not: (n + 1, 1, L)."""
-    size, n_labels = scores.shape[1], scores.shape[3]
-    impossible = torch.zeros(size, 1, n_labels, dtype=torch.bool, device=scores.device)
+def mask_labels(block: Tensor) -> Tensor:
+    """Arcs from the root are NULL or root, and all others are not."""
+    size, n_labels = block.shape[1], block.shape[3]
+    impossible = torch.zeros(size, 1, n_labels, dtype=torch.bool, device=block.device)
     impossible[0, :, FIRST_LABEL:] = True
     impossible[1:, :, ROOT] = True
-    return impossible
+    return block.masked_fill(impossible, -math.inf)
+
+
+def candidates(block: Tensor, settings: Settings) -> Tensor:
+    """Tell which arcs of a block are probable enough to take part in inference.
+
+    block (Tensor): The first-order scores, (S, n + 1, n, labels).
+    settings (Settings): `prune`, the least probability that there is an arc, and
+        `max_heads`, the most heads that a word may have; without the first, all.
+    RETURNS (Tensor): Booleans, (S, n + 1, n).
+    """
+    valid = valid_arcs(block.shape[2], block).bool()
+    if not settings.prune:
+        return valid.expand(block.shape[:3])
+    odds = torch.logsumexp(block[..., 1:], -1) - block[..., NULL]
+    odds = odds.masked_fill(~valid, -math.inf)
+    best = odds.topk(min(settings.max_heads, block.shape[1]), dim=1).values
+    enough = math.log(settings.prune) - math.log1p(-settings.prune)
+    return (odds > enough) & (odds >= best[:, -1:]) & valid
+
+
+def join_histories(histories: list[list[Tensor]]) -> list[Tensor]:
+    """Join the scores of blocks, some of which may have stopped earlier."""
+    steps = max((len(history) for history in histories), default=0)
+    return [
+        torch.cat([history[min(i, len(history) - 1)] for history in histories])
+        for i in range(steps)
+    ]
+
+
+def join_scores(pieces: list[Scores]) -> Scores:
+    """Join the scores of pieces."""
+    offset, rows = 0, []
+    for piece in pieces:
+        rows.append(piece.candidates + offset)
+        offset += len(piece.first_order)
+    return Scores(
+        torch.cat([piece.first_order for piece in pieces]),
+        torch.cat(rows),
+        torch.cat([piece.refined for piece in pieces], 1),
+        torch.cat([piece.labels for piece in pieces]),
+    )
+
+
+def to_posteriors(scores: Scores, lengths: list[int]) -> Posteriors:
+    """Reduce scores to what decoding needs."""
+    final = scores.first_order
+    if len(scores.refined):
+        final = final.index_copy(0, scores.candidates, scores.refined[-1])
+    probabilities = torch.softmax(final, dim=-1)
+    null = probabilities[:, NULL]
+    if scores.labels.shape[1]:
+        best, label = torch.softmax(scores.labels, dim=-1).max(-1)
+        best = best * (1 - null)
+        exists = null < 0.5
+    else:
+        best, label = probabilities[:, 1:].max(-1)
+        label = label + 1
+        exists = best > null
+    valid = torch.cat([valid_arcs(n, final).flatten().bool() for n in lengths])
+    return Posteriors(
+        exists & valid,
+        torch.where(valid, null, 1.0),
+        label,
+        torch.where(valid, best, 0.0),
+    )
 
 
 class Slots(NamedTuple):
@@ -380,35 +404,48 @@ class Slots(NamedTuple):
 # co-parents symmetric in their two arcs, and one score for a grandparent and its
 # grandchild, seen from either arc.
 UNTIED_SLOTS = {
-    name: Slots(3 * i, 3 * i + 1, 3 * i + 2, 2 * i, 2 * i + 1)
-    for i, name in enumerate(PART_TYPES)
+    SIBLING: Slots(0, 1, 2, 0, 1),
+    GRANDCHILD: Slots(3, 4, 5, 2, 3),
+    CO_PARENT: Slots(6, 7, 8, 4, 5),
+    GRANDPARENT: Slots(9, 10, 11, 6, 7),
 }
 TIED_SLOTS = {
-    "sibling": Slots(0, 1, 1, 0, 0),
-    "co-parent": Slots(2, 3, 2, 1, 1),
-    "grandchild": Slots(4, 5, 6, 2, 3),
-    "grandparent": Slots(5, 6, 4, 3, 2),
+    SIBLING: Slots(0, 1, 1, 0, 0),
+    GRANDCHILD: Slots(4, 5, 6, 2, 3),
+    CO_PARENT: Slots(2, 3, 2, 1, 1),
+    GRANDPARENT: Slots(5, 6, 4, 3, 2),
 }
 
 
-def to_parts(nodes: Tensor, labels: Tensor, *, tied: bool) -> list[Part]:
-    """Give the second-order scores of a block.
+def part_slots(settings: Settings) -> dict[str, Slots]:
+    """Give the parts that are on, with their factors."""
+    # Belief propagation needs an energy.
+    tied = settings.tied or settings.inference == "lbp"
+    return {
+        type_: slots
+        for type_, slots in (TIED_SLOTS if tied else UNTIED_SLOTS).items()
+        if type_.replace("child", "parent") in settings.parts
+    }
 
-    nodes (Tensor): The factors of its nodes, (S, n + 1, node factors, R).
+
+def to_parts(nodes: Tensor, labels: Tensor, settings: Settings) -> list[Part]:
+    """Give the second-order scores of some nodes.
+
+    nodes (Tensor): The factors of the nodes, (..., node factors, R).
     labels (Tensor): The factors of the labels, (L, label factors, R).
-    tied (bool): Which parts share which factors.
+    settings (Settings): Which parts there are.
     RETURNS (List[Part]): The parts.
     """
     return [
         Part(
-            name,
-            head=nodes[:, :, slots.head],
-            dep=nodes[:, :, slots.dep],
-            far=nodes[:, :, slots.far],
+            type_,
+            head=nodes[..., slots.head, :],
+            dep=nodes[..., slots.dep, :],
+            far=nodes[..., slots.far, :],
             label=labels[:, slots.label],
             far_label=labels[:, slots.far_label],
         )
-        for name, slots in (TIED_SLOTS if tied else UNTIED_SLOTS).items()
+        for type_, slots in part_slots(settings).items()
     ]
 
 
@@ -417,54 +454,51 @@ class SecondOrderFactors(nn.Module):
 
     def __init__(self, width: int, n_labels: int, settings: Settings) -> None:
         super().__init__()
-        slots = (TIED_SLOTS if settings.tied else UNTIED_SLOTS).values()
-        n_node_factors = 1 + max(max(slot[:3]) for slot in slots)
-        n_label_factors = 1 + max(max(slot[3:]) for slot in slots)
-        hidden, rank = settings.mlp_width, settings.rank
+        slots = part_slots(settings).values()
+        self.n_label_factors = 1 + max(max(slot[3:]) for slot in slots)
+        self.rank = settings.rank
         self.null_factors = settings.null_factors
-        self.labels = Embedding(n_labels, hidden)
         self.node_factors = Factors(
-            width, hidden, rank, n_node_factors, settings.mlp_dropout
+            width,
+            settings.mlp_width,
+            settings.rank,
+            1 + max(max(slot[:3]) for slot in slots),
+            settings.mlp_dropout,
         )
-        # Dropout would drop whole labels here.
-        self.label_factors = Factors(hidden, hidden, rank, n_label_factors, dropout=0)
         with torch.no_grad():
             self.node_factors.bias.normal_()
-            self.label_factors.weight.mul_(LABEL_FACTOR_SCALE)
+        self.labels = self.label_factors = None
+        if settings.labelled:
+            self.labels = Embedding(n_labels, settings.mlp_width)
+            # Dropout would drop whole labels here.
+            self.label_factors = Factors(
+                settings.mlp_width,
+                settings.mlp_width,
+                settings.rank,
+                self.n_label_factors,
+                dropout=0,
+            )
+            with torch.no_grad():
+                self.label_factors.weight.mul_(LABEL_FACTOR_SCALE)
 
     def of_nodes(self, nodes: Tensor, sentence_of: Tensor) -> Tensor:
         """Give the factors of all nodes, (nodes, node factors, R)."""
         return self.node_factors(nodes, sentence_of)
 
     def of_labels(self) -> Tensor:
-        """Give the factors of all labels, (L, label factors, R)."""
-        labels = self.labels.weight
-        one_group = torch.zeros(len(labels), dtype=torch.long, device=labels.device)
-        factors = self.label_factors(labels, one_group)
-        if not self.null_factors:
-            # NULL neither sends nor receives.
-            factors = torch.cat([torch.zeros_like(factors[:1]), factors[1:]])
-        return factors
+        """Give the factors of all labels, (L, label factors, R).
 
-
-class Factors(nn.Module):
-    """A number of MLPs, each with an affine map to the rank, side by side."""
-
-    def __init__(
-        self, width: int, hidden: int, rank: int, count: int, dropout: float
-    ) -> None:
-        super().__init__()
-        self.mlps = MLP(width, count * hidden, dropout)
-        self.weight = nn.Parameter(torch.randn(count, hidden, rank))
-        self.bias = nn.Parameter(torch.zeros(count, 1, rank))
-        with torch.no_grad():
-            for weight in self.mlps.linear.weight.split(hidden):
-                nn.init.orthogonal_(weight)
-            self.weight.mul_((2 / hidden) ** 0.5)
-
-    def forward(self, rows: Tensor, sentence_of: Tensor) -> Tensor:
-        """Give the factors, (rows, count, R)."""
-        count, hidden, _ = self.weight.shape
-        states = self.mlps(rows, sentence_of).view(-1, count, hidden)
-        factors = torch.baddbmm(self.bias, states.transpose(0, 1), self.weight)
-        return factors.transpose(0, 1)
+        An unlabelled arc has two, NULL and not NULL, and nothing to learn about them.
+        """
+        if self.labels is None or self.label_factors is None:
+            factors = self.node_factors.weight.new_full(
+                (2, self.n_label_factors, self.rank), LABEL_FACTOR_SCALE
+            )
+        else:
+            labels = self.labels.weight
+            one_group = torch.zeros(len(labels), dtype=torch.long, device=labels.device)
+            factors = self.label_factors(labels, one_group)
+        if self.null_factors and self.labels is not None:
+            return factors
+        # NULL neither sends nor receives.
+        return torch.cat([torch.zeros_like(factors[:1]), factors[1:]])

@@ -49,30 +49,46 @@ def docs(nlp):
 
 
 def test_outputs_in_training_and_in_prediction(docs):
-    model = make_model(docs=docs)
+    model = make_model(docs=docs, prune=0.0)
     scores, _ = model.begin_update(docs)
     assert isinstance(scores, ArcScores)
     assert scores.batch.lengths == [3, 2]
-    assert scores.scores.shape == (3, 4 * 3 + 3 * 2, 3 + 2)
+    arcs = 4 * 3 + 3 * 2
+    assert scores.first_order.shape == (arcs, 3 + 2)
+    assert scores.refined.shape == (2, arcs, 3 + 2)
     posteriors = model.predict(docs)
     assert isinstance(posteriors, ArcPosteriors)
     assert posteriors.null.shape == posteriors.label.shape == (4 * 3 + 3 * 2,)
 
 
-def test_the_gradient_of_the_vectors_is_that_of_finite_differences(docs):
+@pytest.mark.parametrize(
+    "settings",
+    [{"prune": 0.0}, {"prune": 0.001, "max_heads": 9}, {"labelled": False}],
+    ids=str,
+)
+def test_the_gradient_of_the_vectors_is_that_of_finite_differences(docs, settings):
     """Across the boundary of thinc and torch, with a whitespace token in between."""
     tok2vec = lookup()
-    model = make_model(tok2vec, docs)
-    scores, backprop = model.begin_update(docs)
-    finite = numpy.isfinite(scores.scores)
-    weights = numpy.random.default_rng(1).normal(size=finite.shape).astype("f")
-    weights *= finite
-    backprop(weights)
+    model = make_model(tok2vec, docs, **settings)
+
+    def outputs():
+        scores = model.begin_update(docs)[0]
+        return [scores.first_order, scores.refined, scores.labels]
+
+    _, backprop = model.begin_update(docs)
+    generator = numpy.random.default_rng(1)
+    weights = [
+        generator.normal(size=each.shape).astype("f") * numpy.isfinite(each)
+        for each in outputs()
+    ]
+    backprop(tuple(weights))
     table = tok2vec.attrs["table"]
 
     def value():
-        scores = model.begin_update(docs)[0].scores
-        return float((numpy.where(finite, scores, 0) * weights).sum(dtype="float64"))
+        return sum(
+            float((numpy.where(weight, each, 0) * weight).sum(dtype="float64"))
+            for each, weight in zip(outputs(), weights, strict=True)
+        )
 
     for row in range(5):
         for column in range(2):
@@ -94,8 +110,8 @@ def test_docs_without_words_pass_zeros_back(nlp):
     docs = [Doc(nlp.vocab), Doc(nlp.vocab, words=["\n"])]
     model = make_model(tok2vec, docs)
     scores, backprop = model.begin_update(docs)
-    assert scores.scores.shape == (1, 0, 5)
-    backprop(scores.scores)
+    assert len(scores.first_order) == 0
+    backprop((scores.first_order, scores.refined, scores.labels))
     assert not tok2vec.attrs["gradient"].any()
     assert len(model.predict(docs).null) == 0
 
@@ -109,7 +125,8 @@ def test_a_model_that_was_not_initialized_says_so(docs):
 def test_gradients_are_clipped_by_their_global_norm(docs):
     model = make_model(docs=docs, grad_clip=0.5)
     scores, backprop = model.begin_update(docs)
-    backprop(numpy.where(numpy.isfinite(scores.scores), 7.0, 0).astype("f"))
+    outputs = (scores.first_order, scores.refined, scores.labels)
+    backprop(tuple(7 * numpy.isfinite(each).astype("f") for each in outputs))
     norms = []
 
     def record(key, weights, gradient):

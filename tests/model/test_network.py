@@ -1,41 +1,17 @@
 import pytest
 import torch
 from torch.testing import assert_close
+from util import make_settings
 
-from spacy_sdp.model.network import (
-    NULL,
-    ROOT,
-    BiLSTM,
-    Network,
-    Settings,
-    SharedDropout,
-    split_by_pairs,
-)
+from spacy_sdp.model.layers import BiLSTM, SharedDropout
+from spacy_sdp.model.network import NULL, ROOT, Network, candidates, split_by_pairs
 
-SETTINGS = {
-    "hidden_width": 0,
-    "lstm_width": 7,
-    "lstm_depth": 2,
-    "mlp_width": 6,
-    "rank": 5,
-    "embed_dropout": 0.0,
-    "lstm_dropout": 0.0,
-    "mlp_dropout": 0.0,
-    "inference": "mean_field",
-    "train_iterations": 2,
-    "predict_iterations": 3,
-    "supervise": "all",
-    "tied": False,
-    "exclude_self": True,
-    "null_factors": False,
-    "max_pairs": 10_000,
-}
 WIDTH, N_LABELS = 8, 4
 
 
 def make_network(seed=0, **settings):
     torch.manual_seed(seed)
-    return Network(WIDTH, N_LABELS, Settings(**{**SETTINGS, **settings}))
+    return Network(WIDTH, N_LABELS, make_settings(**settings))
 
 
 def random_words(lengths, seed=1):
@@ -43,17 +19,38 @@ def random_words(lengths, seed=1):
     return torch.randn(sum(lengths), WIDTH, generator=generator)
 
 
+PRUNE = {"prune": 0.03, "max_heads": 3}
+UNLABELLED = {"labelled": False}
 VARIANTS = [
     {},
+    PRUNE,
     {"inference": "none"},
+    UNLABELLED,
+    UNLABELLED | PRUNE,
+    UNLABELLED | {"inference": "none"},
+    UNLABELLED | {"inference": "lbp"},
+    UNLABELLED | {"inference": "lbp"} | PRUNE,
     {"tied": True},
+    {"parts": ("co-parent",)},
     {"null_factors": True},
+    {"null_factors": True} | PRUNE,
     {"exclude_self": False},
     {"lstm_depth": 0},
     {"hidden_width": 9},
     {"lstm_depth": 0, "hidden_width": 9},
     {"supervise": "last"},
+    {"damping": 0.2, "tolerance": 0.01, "predict_iterations": 9},
+    {"tolerance": 0.01, "predict_iterations": 9} | PRUNE,
 ]
+
+
+def total(scores):
+    """A number that depends on all scores that are trained."""
+    first_order, _, refined, labels = scores
+    return sum(
+        each.masked_fill(torch.isinf(each), 0).square().sum()
+        for each in (first_order, refined, labels)
+    )
 
 
 @pytest.mark.parametrize("settings", VARIANTS, ids=str)
@@ -75,13 +72,48 @@ def test_pieces_change_neither_scores_nor_gradients(settings):
         network = make_network(max_pairs=max_pairs, **settings).train()
         words = random_words(lengths).requires_grad_()
         scores = network(words, lengths)
-        scores.masked_fill(torch.isinf(scores), 0).square().sum().backward()
+        total(scores).backward()
         gradients = [words.grad] + [each.grad for each in network.parameters()]
-        results.append((scores.detach(), gradients))
+        results.append((list(scores), gradients))
     (scores, gradients), (piecewise, piecewise_gradients) = results
     assert_close(scores, piecewise, rtol=0, atol=1e-5)
-    assert None not in gradients
+    assert all(gradient is not None for gradient in gradients)
     assert_close(gradients, piecewise_gradients, rtol=1e-3, atol=1e-3)
+
+
+def test_pruned_arcs_keep_their_first_order_scores():
+    network = make_network(**PRUNE)
+    lengths = [6, 3]
+    words = random_words(lengths)
+    gold = torch.zeros(42 + 12, dtype=torch.bool)
+    gold[[5, 50]] = True
+    scores = network(words, lengths, gold)
+    assert {5, 50} <= set(scores.candidates.tolist())
+    assert 2 < len(scores.candidates) < 54 - 9
+    null, probability = network.eval()(words, lengths)[1:4:2]
+    first_order = scores.first_order.softmax(-1)
+    heads = torch.cat(
+        [torch.arange(7).repeat_interleave(6), torch.arange(4).repeat_interleave(3)]
+    )
+    deps = torch.cat([torch.arange(1, 7).repeat(7), torch.arange(1, 4).repeat(4)])
+    others = torch.ones(54, dtype=torch.bool)
+    others[scores.candidates] = False
+    others &= heads != deps
+    assert_close(null[others], first_order[others, NULL])
+    assert_close(probability[others], first_order[others, 1:].max(-1).values)
+
+
+def test_candidates_are_probable_and_not_too_many():
+    block = torch.full((1, 5, 4, 3), -9.0)
+    block[..., NULL] = 0
+    block[0, :, 2, 2] = torch.tensor([1.0, 2.0, 3.0, 4.0, 5.0])
+    block[0, 3, 0, 1] = -3.0  # a probability of about 0.05
+    found = candidates(block, make_settings(prune=0.01, max_heads=3))
+    # Dependent 3 is its own head in row 3.
+    assert found.nonzero().tolist() == [[0, 1, 2], [0, 2, 2], [0, 3, 0], [0, 4, 2]]
+    found = candidates(block, make_settings(prune=0.1, max_heads=1))
+    assert found.nonzero().tolist() == [[0, 4, 2]]
+    assert candidates(block, make_settings(prune=0.0)).sum() == 16
 
 
 def test_batches_are_split_by_pairs_of_nodes():
@@ -105,66 +137,77 @@ def test_packed_lstm_equals_one_without_packing():
 
 def test_labels_of_the_root_and_of_words_exclude_each_other():
     network = make_network().train()
-    scores = network(random_words([3]), [3])[-1].view(4, 3, N_LABELS + 2)
+    scores = network(random_words([3]), [3]).refined[-1].view(4, 3, N_LABELS + 2)
     assert torch.isinf(scores[0, :, ROOT + 1 :]).all()
     assert torch.isfinite(scores[0, :, : ROOT + 1]).all()
     assert torch.isinf(scores[1:, :, ROOT]).all()
     assert torch.isfinite(scores[1:, :, NULL]).all()
 
 
-def test_self_loops_are_never_probable():
-    network = make_network().eval()
-    null, label, probability = network(random_words([3]), [3])
+@pytest.mark.parametrize("labelled", [True, False])
+def test_self_loops_are_never_probable(labelled):
+    network = make_network(labelled=labelled).eval()
+    exists, null, label, probability = network(random_words([3]), [3])
     loops = [1 * 3 + 0, 2 * 3 + 1, 3 * 3 + 2]
+    assert exists[loops].tolist() == [False] * 3
     assert null[loops].tolist() == [1, 1, 1]
     assert probability[loops].tolist() == [0, 0, 0]
     assert (label >= ROOT).all()
 
 
-def test_arcs_are_improbable_before_training():
-    network = make_network().eval()
-    null, _, _ = network(random_words([20]), [20])
+@pytest.mark.parametrize("labelled", [True, False])
+def test_arcs_are_improbable_before_training(labelled):
+    network = make_network(labelled=labelled).eval()
+    null = network(random_words([20]), [20]).null
     assert 0.85 < null.mean() < 0.99
 
 
 @pytest.mark.parametrize("null_factors", [True, False])
 def test_null_has_factors_only_if_asked_for(null_factors):
     network = make_network(null_factors=null_factors).train()
-    history = network(random_words([4]), [4])
-    changed = (history[0] != history[-1]) & torch.isfinite(history[0])
+    scores = network(random_words([4]), [4])
+    changed = (scores.first_order != scores.refined[-1]) & torch.isfinite(
+        scores.first_order
+    )
     assert changed[:, NULL].any() == null_factors
     assert changed[:, ROOT + 1 :].any()
 
 
 def test_what_is_supervised():
-    assert len(make_network().train()(random_words([2]), [2])) == 3
-    last = make_network(supervise="last").train()(random_words([2]), [2])
-    assert torch.equal(last[0], make_network().train()(random_words([2]), [2])[-1])
-    assert len(make_network(inference="none").train()(random_words([2]), [2])) == 1
+    def refined(**settings):
+        return make_network(**settings).train()(random_words([2]), [2]).refined
+
+    assert len(refined()) == 2 and len(refined(train_iterations=5)) == 5
+    assert torch.equal(refined(supervise="last")[0], refined()[-1])
+    assert len(refined(inference="none")) == len(refined(train_iterations=0)) == 0
 
 
-@pytest.mark.parametrize("tied", [True, False])
-def test_every_parameter_moves(tied):
-    """All five factors of a second-order score have to have a gradient."""
-    network = make_network(tied=tied, hidden_width=5).train()
+@pytest.mark.parametrize("prune", [0.0, 0.01])
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"tied": True}, UNLABELLED, UNLABELLED | {"inference": "lbp"}],
+    ids=str,
+)
+def test_every_parameter_moves(settings, prune):
+    """All factors of a second-order score have to have a gradient."""
+    network = make_network(**settings, prune=prune, hidden_width=5).train()
     before = {name: each.clone() for name, each in network.named_parameters()}
     optimizer = torch.optim.Adam(network.parameters(), 0.01)
     lengths = [5, 4]
     for _ in range(3):
         optimizer.zero_grad()
-        scores = network(random_words(lengths), lengths)[-1]
-        scores.log_softmax(-1)[:, NULL].mean().backward()
+        total(network(random_words(lengths), lengths)).backward()
         optimizer.step()
     for name, parameter in network.named_parameters():
         assert not torch.equal(before[name], parameter), name
 
 
-def test_messages_are_small_but_not_negligible_before_training():
-    network = make_network(lstm_width=50, mlp_width=100, rank=100).train()
-    history = network(random_words([12]), [12])
-    finite = torch.isfinite(history[0])
-    messages = (history[-1] - history[0])[finite].std()
-    # The arc prior is a constant shift of all scores but NULL's.
+@pytest.mark.parametrize("labelled", [True, False])
+def test_messages_are_small_but_not_negligible_before_training(labelled):
+    network = make_network(lstm_width=50, mlp_width=100, rank=100, labelled=labelled)
+    scores = network(random_words([12]), [12])
+    finite = torch.isfinite(scores.first_order)
+    messages = (scores.refined[-1] - scores.first_order)[finite].std()
     assert 0.001 < messages < 1
 
 
@@ -183,11 +226,10 @@ def test_each_dropout_has_an_effect_in_training_only():
     words = random_words([4])
     for name in ("embed_dropout", "lstm_dropout", "mlp_dropout"):
         network = make_network(**{name: 0.5})
-        torch.manual_seed(0)
         one, other = network(words, [4]), network(words, [4])
-        assert not torch.equal(one, other), name
+        assert not torch.equal(one.first_order, other.first_order), name
         network.eval()
-        assert torch.equal(network(words, [4])[0], network(words, [4])[0])
+        assert torch.equal(network(words, [4]).null, network(words, [4]).null)
 
 
 @pytest.mark.parametrize(
@@ -197,13 +239,20 @@ def test_each_dropout_has_an_effect_in_training_only():
         ({"mlp_width": -1}, "'mlp_width' has to be at least 1"),
         ({"lstm_depth": -1}, "'lstm_depth' has to be at least 0"),
         ({"train_iterations": -1}, "'train_iterations' has to be at least 0"),
-        ({"mlp_dropout": 1.0}, "'mlp_dropout' is a rate"),
-        ({"embed_dropout": -0.1}, "'embed_dropout' is a rate"),
-        ({"inference": "exact"}, "'inference' has to be one of 'mean_field', 'none'"),
+        ({"mlp_dropout": 1.0}, "'mlp_dropout' has to be at least 0 and less than 1"),
+        ({"embed_dropout": -0.1}, "'embed_dropout' has to be at least 0"),
+        ({"prune": 1.0}, "'prune' has to be at least 0 and less than 1, not 1.0"),
+        ({"damping": float("nan")}, "'damping' has to be at least 0"),
+        ({"tolerance": -1.0}, "'tolerance' has to be at least 0"),
+        ({"max_heads": 0}, "'max_heads' has to be at least 1"),
+        ({"inference": "exact"}, "one of 'mean_field', 'lbp', 'none', not 'exact'"),
+        ({"inference": "lbp"}, "'lbp' works on unlabelled arcs: set 'labelled' to"),
+        ({"parts": ("uncle",)}, r"'parts' has to name some of .*, not \['uncle'\]"),
+        ({"parts": ()}, r"'parts' has to name some of .*, not \[\]"),
         ({"supervise": "first"}, "'supervise' has to be one of 'all', 'last'"),
         ({"max_pairs": 0}, "'max_pairs' has to be at least 1"),
     ],
 )
 def test_wrong_settings_are_refused(settings, reason):
     with pytest.raises(ValueError, match=reason):
-        Settings(**{**SETTINGS, **settings})
+        make_settings(**settings)

@@ -1,0 +1,158 @@
+"""The layers of the network. Rows of tables are nodes, without padding."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import leaky_relu, pad
+from torch.nn.utils.rnn import PackedSequence
+
+NEGATIVE_SLOPE = 0.1
+
+
+class SharedDropout(nn.Module):
+    """Dropout with one mask a sentence, the same for all of its nodes."""
+
+    def __init__(self, rate: float) -> None:
+        super().__init__()
+        self.rate = rate
+
+    def forward(self, nodes: Tensor, sentence_of: Tensor) -> Tensor:
+        if not self.training or self.rate == 0 or nodes.shape[0] == 0:
+            return nodes
+        sentences = int(sentence_of.max()) + 1
+        mask = nodes.new_empty(sentences, nodes.shape[1]).bernoulli_(1 - self.rate)
+        return nodes * (mask / (1 - self.rate)).index_select(0, sentence_of)
+
+
+class Embedding(nn.Module):
+    """A table of trainable vectors."""
+
+    def __init__(self, rows: int, width: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(rows, width))
+
+
+class BiLSTM(nn.Module):
+    """Bidirectional LSTM layers over a table of nodes, without padding."""
+
+    def __init__(self, width: int, hidden: int, depth: int, dropout: float) -> None:
+        super().__init__()
+        self.dropout = SharedDropout(dropout)
+        self.output_width = 2 * hidden if depth else width
+        # One module a layer, because torch's own dropout between layers is not shared
+        # over the nodes of a sentence.
+        self.stack = nn.ModuleList(
+            nn.LSTM(width if i == 0 else 2 * hidden, hidden, bidirectional=True)
+            for i in range(depth)
+        )
+        for name, parameter in self.stack.named_parameters():
+            if "bias" in name:
+                nn.init.zeros_(parameter)
+            else:
+                nn.init.orthogonal_(parameter)
+
+    def forward(self, nodes: Tensor, sentence_of: Tensor, sizes: list[int]) -> Tensor:
+        if not self.stack:
+            return nodes
+        # torch wants the nodes step by step: the first of every sentence, the second of
+        # every sentence that has one, and so on; so the longest sentence comes first.
+        starts = [0, *accumulate(sizes)][:-1]
+        batch_sizes = [sum(size > step for size in sizes) for step in range(sizes[0])]
+        order = torch.tensor(
+            [
+                start + step
+                for step, count in enumerate(batch_sizes)
+                for start in starts[:count]
+            ],
+            device=nodes.device,
+        )
+        nodes = nodes.index_select(0, order)
+        sentence_of = sentence_of.index_select(0, order)
+        for i, lstm in enumerate(self.stack):
+            if i > 0:
+                nodes = self.dropout(nodes, sentence_of)
+            packed = PackedSequence(nodes, torch.tensor(batch_sizes))
+            nodes = lstm(packed)[0].data
+        nodes = self.dropout(nodes, sentence_of)
+        return nodes.index_select(0, torch.argsort(order))
+
+
+class MLP(nn.Module):
+    """One layer with LeakyReLU and shared dropout."""
+
+    def __init__(self, width: int, output_width: int, dropout: float) -> None:
+        super().__init__()
+        self.linear = nn.Linear(width, output_width)
+        self.dropout = SharedDropout(dropout)
+        nn.init.orthogonal_(self.linear.weight)
+        nn.init.zeros_(self.linear.bias)
+
+    def forward(self, nodes: Tensor, sentence_of: Tensor) -> Tensor:
+        hidden = leaky_relu(self.linear(nodes), NEGATIVE_SLOPE)
+        return self.dropout(hidden, sentence_of)
+
+
+class Biaffine(nn.Module):
+    """Scores of all pairs of nodes: a bilinear form with bias for each output."""
+
+    def __init__(
+        self, width: int, outputs: int, mlp_width: int, dropout: float
+    ) -> None:
+        super().__init__()
+        self.heads = MLP(width, mlp_width, dropout)
+        self.deps = MLP(width, mlp_width, dropout)
+        self.weight = nn.Parameter(
+            torch.randn(mlp_width + 1, outputs, mlp_width + 1) / mlp_width
+        )
+        with torch.no_grad():
+            self.weight[-1, :, -1] = 0
+
+    def set_bias(self, value: float) -> None:
+        """Have all scores begin around a value."""
+        with torch.no_grad():
+            self.weight[-1, :, -1] = value
+
+    def tables(self, nodes: Tensor, sentence_of: Tensor) -> tuple[Tensor, Tensor]:
+        """Give the nodes as heads and as dependents, each (nodes, width)."""
+        return self.heads(nodes, sentence_of), self.deps(nodes, sentence_of)
+
+    def forward(self, heads: Tensor, deps: Tensor) -> Tensor:
+        """Score all arcs of S sentences of n words.
+
+        heads, deps (Tensor): The nodes as heads and as dependents, (S, n + 1, width).
+        RETURNS (Tensor): The scores, (S, n + 1, n, outputs).
+        """
+        one_more_column = (0, 1)
+        heads = pad(heads, one_more_column, value=1.0)
+        deps = pad(deps[:, 1:], one_more_column, value=1.0)
+        sentences, size, width = heads.shape
+        left = heads @ self.weight.flatten(1)  # (S, n + 1, outputs * width)
+        left = left.view(sentences, -1, width)  # (S, (n + 1) * outputs, width)
+        scores = left @ deps.transpose(1, 2)  # (S, (n + 1) * outputs, n)
+        return scores.view(sentences, size, -1, size - 1).transpose(2, 3)
+
+
+class Factors(nn.Module):
+    """A number of MLPs, each with an affine map to the rank, side by side."""
+
+    def __init__(
+        self, width: int, hidden: int, rank: int, count: int, dropout: float
+    ) -> None:
+        super().__init__()
+        self.mlps = MLP(width, count * hidden, dropout)
+        self.weight = nn.Parameter(torch.randn(count, hidden, rank))
+        self.bias = nn.Parameter(torch.zeros(count, 1, rank))
+        with torch.no_grad():
+            for weight in self.mlps.linear.weight.split(hidden):
+                nn.init.orthogonal_(weight)
+            self.weight.mul_((2 / hidden) ** 0.5)
+
+    def forward(self, rows: Tensor, sentence_of: Tensor) -> Tensor:
+        """Give the factors, (rows, count, R)."""
+        count, hidden, _ = self.weight.shape
+        states = self.mlps(rows, sentence_of).view(-1, count, hidden)
+        factors = torch.baddbmm(self.bias, states.transpose(0, 1), self.weight)
+        return factors.transpose(0, 1)

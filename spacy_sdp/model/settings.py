@@ -1,0 +1,92 @@
+"""The settings of the network, and what they may be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+# Kinds of neighbours that an arc may exchange messages with. A grandparent is a
+# neighbour of its grandchild, and the other way round.
+PARTS = ("sibling", "co-parent", "grandparent")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of the network; `MeanFieldParser` explains them."""
+
+    hidden_width: int
+    lstm_width: int
+    lstm_depth: int
+    mlp_width: int
+    rank: int
+    embed_dropout: float
+    lstm_dropout: float
+    mlp_dropout: float
+    inference: str
+    labelled: bool
+    parts: tuple[str, ...]
+    tied: bool
+    exclude_self: bool
+    null_factors: bool
+    train_iterations: int
+    predict_iterations: int
+    damping: float
+    tolerance: float
+    prune: float
+    max_heads: int
+    supervise: str
+    label_weight: float
+    max_pairs: int
+
+    def __post_init__(self) -> None:
+        for name, least in (
+            ("hidden_width", 0),
+            ("lstm_width", 1),
+            ("lstm_depth", 0),
+            ("mlp_width", 1),
+            ("rank", 1),
+            ("train_iterations", 0),
+            ("predict_iterations", 0),
+            ("tolerance", 0),
+            ("max_heads", 1),
+            ("max_pairs", 1),
+        ):
+            value = getattr(self, name)
+            if not value >= least:
+                raise ValueError(
+                    f"The parser's setting '{name}' has to be at least {least}, not "
+                    f"{value}."
+                )
+        for name in (
+            "embed_dropout",
+            "lstm_dropout",
+            "mlp_dropout",
+            "damping",
+            "prune",
+            "label_weight",
+        ):
+            value = getattr(self, name)
+            if not 0 <= value < 1:
+                raise ValueError(
+                    f"The parser's setting '{name}' has to be at least 0 and less than "
+                    f"1, not {value}."
+                )
+        for name, choices in (
+            ("inference", ("mean_field", "lbp", "none")),
+            ("supervise", ("all", "last")),
+        ):
+            value = getattr(self, name)
+            if value not in choices:
+                raise ValueError(
+                    f"The parser's setting '{name}' has to be one of "
+                    f"{', '.join(map(repr, choices))}, not {value!r}."
+                )
+        if not self.parts or not set(self.parts) <= set(PARTS):
+            raise ValueError(
+                "The parser's setting 'parts' has to name some of "
+                f"{', '.join(map(repr, PARTS))}, not {list(self.parts)}."
+            )
+        if self.inference == "lbp" and self.labelled:
+            raise ValueError(
+                "The parser's inference 'lbp' works on unlabelled arcs: set 'labelled' "
+                "to false, or 'inference' to 'mean_field'."
+            )
