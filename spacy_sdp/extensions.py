@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
+from keyword import iskeyword
 from typing import Any
 
 from spacy.tokens import Doc, Token
 
-from .graph import Arc, ArcTuple, SemanticGraph
+from .graph import ROOT_INDEX, Arc, ArcTuple, SemanticGraph
 
 DEFAULT_ATTR = "sdp"
 
-# Head of a triple that marks its dependent as a top node.
-TOP = -1
+# Names that the underscore has for itself.
+RESERVED = ("get", "has", "set")
 
 
 def register_extensions(attr: str = DEFAULT_ATTR) -> None:
@@ -24,7 +25,12 @@ def register_extensions(attr: str = DEFAULT_ATTR) -> None:
 
     attr (str): The name of the attribute.
     """
-    if not isinstance(attr, str) or not attr.isidentifier():
+    if (
+        not isinstance(attr, str)
+        or not attr.isidentifier()
+        or iskeyword(attr)
+        or attr in RESERVED
+    ):
         raise ValueError(
             f"The setting 'attr' has to be a Python name such as 'sdp', not {attr!r}: "
             "graphs are kept in Doc._.<attr>."
@@ -97,31 +103,56 @@ def set_graph(doc: Doc, graph: SemanticGraph | None, attr: str = DEFAULT_ATTR) -
 
 def _set(doc: Doc, value: SemanticGraph | Iterable[ArcTuple] | None, attr: str) -> None:
     if isinstance(value, SemanticGraph):
-        if value.doc is not doc:
-            value = SemanticGraph.from_dict(doc, value.to_dict())
+        # Also on its own Doc, which may have been retokenized.
+        value = SemanticGraph.from_dict(doc, value.to_dict())
     elif value is not None:
-        triples = list(value)
-        value = SemanticGraph.from_arcs(
-            doc,
-            [triple for triple in triples if triple[0] != TOP],
-            [triple[1] for triple in triples if triple[0] == TOP],
-        )
+        arcs, tops = [], []
+        for triple in value:
+            if isinstance(triple, tuple | list) and triple[:1] in (
+                (ROOT_INDEX,),
+                [ROOT_INDEX],
+            ):
+                tops.append(triple)
+            else:
+                arcs.append(triple)
+        value = SemanticGraph.from_arcs(doc, arcs, _tops(tops, doc))
     set_graph(doc, value, attr)
+
+
+def _tops(triples: list[Any], doc: Doc) -> list[int]:
+    for triple in triples:
+        if len(triple) < 3 or triple[1] not in range(len(doc)):
+            raise ValueError(
+                f"Invalid arc {triple!r}: a top is marked by (-1, dep, label), where "
+                f"dep is a token of the Doc of {len(doc)} tokens."
+            )
+    return [triple[1] for triple in triples]
+
+
+def _stored(token: Token, attr: str) -> dict[str, Any]:
+    """What is stored on the Doc; without a graph, an empty one."""
+    data = _user_data(token.doc).get(storage_key(attr))
+    if data is None:
+        return {"arcs": (), "tops": ()}
+    SemanticGraph.check_size(token.doc, data)
+    return data
+
+
+# These are asked for token after token, so they do not build the whole graph.
 
 
 def token_heads(token: Token, attr: str = DEFAULT_ATTR) -> tuple[Arc, ...]:
     """Give the arcs in which a token is an argument; none without a graph."""
-    graph = get_graph(token.doc, attr)
-    return graph.heads(token) if graph is not None else ()
+    arcs, i = _stored(token, attr)["arcs"], token.i
+    return tuple(Arc.from_indices(token.doc, *arc) for arc in arcs if arc[1] == i)
 
 
 def token_args(token: Token, attr: str = DEFAULT_ATTR) -> tuple[Arc, ...]:
     """Give the arcs from a token to its arguments; none without a graph."""
-    graph = get_graph(token.doc, attr)
-    return graph.args(token) if graph is not None else ()
+    arcs, i = _stored(token, attr)["arcs"], token.i
+    return tuple(Arc.from_indices(token.doc, *arc) for arc in arcs if arc[0] == i)
 
 
 def token_is_top(token: Token, attr: str = DEFAULT_ATTR) -> bool:
     """Tell whether a token is a top node."""
-    graph = get_graph(token.doc, attr)
-    return graph is not None and token in graph.tops
+    return token.i in _stored(token, attr)["tops"]

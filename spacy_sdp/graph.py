@@ -6,11 +6,15 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from operator import index
 from typing import Any, NamedTuple
 
 from spacy.tokens import Doc, Token
 
 ArcTuple = tuple[int, int, str] | tuple[int, int, str, float | None]
+
+# The virtual root, whose arcs mark the top nodes.
+ROOT_INDEX, ROOT_LABEL = -1, "root"
 
 
 @dataclass(frozen=True)
@@ -26,6 +30,13 @@ class Arc:
     dep: Token
     label: str
     score: float | None = None
+
+    @classmethod
+    def from_indices(
+        cls, doc: Doc, head: int, dep: int, label: str, score: float | None = None
+    ) -> Arc:
+        """Make an arc from the indices of its tokens."""
+        return cls(doc[head], doc[dep], label, score)
 
     def __repr__(self) -> str:
         return f"Arc({self.head.text}-{self.label}->{self.dep.text})"
@@ -78,6 +89,7 @@ class SemanticGraph:
             although they have no arguments.
         """
         self.doc = doc
+        self._n_tokens = len(doc)
         self._arcs = tuple(sorted(arcs, key=lambda arc: arc[:3]))
         self._tops = tuple(sorted(tops))
         self._frames = dict(sorted((frames or {}).items()))
@@ -87,7 +99,7 @@ class SemanticGraph:
     def from_arcs(
         cls,
         doc: Doc,
-        arcs: Iterable[ArcTuple],
+        arcs: Iterable[ArcTuple | Arc],
         tops: Iterable[int] = (),
         *,
         frames: Mapping[int, str] | None = None,
@@ -96,7 +108,8 @@ class SemanticGraph:
         """Make a graph from token indices, and check it.
 
         doc (Doc): The document the indices refer to.
-        arcs (Iterable[ArcTuple]): `(head, dep, label)` or `(head, dep, label, score)`.
+        arcs (Iterable[ArcTuple | Arc]): `(head, dep, label)`, `(head, dep, label,
+            score)`, or arcs of another graph.
         tops (Iterable[int]): Indices of the top nodes.
         frames (Mapping[int, str]): The sense of a node, for corpora that have one.
         predicates (Iterable[int]): Nodes that are predicates without arguments.
@@ -108,8 +121,11 @@ class SemanticGraph:
         for arc in indexed:
             _check_arc(arc, doc, sentence_of, seen)
             seen.add(arc[:3])
-        tops, predicates = [int(i) for i in tops], [int(i) for i in predicates]
-        frames = {int(i): str(frame) for i, frame in (frames or {}).items()}
+        tops = [_as_index(i, "top") for i in tops]
+        predicates = [_as_index(i, "predicate") for i in predicates]
+        frames = {
+            _as_index(i, "frame"): str(frame) for i, frame in (frames or {}).items()
+        }
         for kind, indices in (
             ("top", tops),
             ("frame", list(frames)),
@@ -162,7 +178,7 @@ class SemanticGraph:
             `predicates`, the indices of predicates without arguments.
         """
         data: dict[str, Any] = {
-            "tokens": len(self.doc),
+            "tokens": self._n_tokens,
             "arcs": [list(arc) for arc in self._arcs],
             "tops": list(self._tops),
         }
@@ -175,12 +191,7 @@ class SemanticGraph:
     @classmethod
     def _from_stored(cls, doc: Doc, data: Mapping[str, Any]) -> SemanticGraph:
         """View what `to_dict` stored on this very Doc, without checking it again."""
-        if data["tokens"] != len(doc):
-            raise ValueError(
-                f"The semantic graph of this Doc was made for {data['tokens']} tokens, "
-                f"but the Doc now has {len(doc)}: it was retokenized. Parse it again, "
-                "or retokenize before the parser."
-            )
+        cls.check_size(doc, data)
         return cls(
             doc,
             (IndexedArc(*arc) for arc in data["arcs"]),
@@ -188,6 +199,16 @@ class SemanticGraph:
             dict(data.get("frames", ())),
             data.get("predicates", ()),
         )
+
+    @staticmethod
+    def check_size(doc: Doc, data: Mapping[str, Any]) -> None:
+        """Refuse what was stored before the Doc was retokenized."""
+        if data["tokens"] != len(doc):
+            raise ValueError(
+                f"The semantic graph of this Doc was made for {data['tokens']} tokens, "
+                f"but the Doc now has {len(doc)}: it was retokenized. Parse it again, "
+                "or retokenize before the parser."
+            )
 
     @property
     def indexed_arcs(self) -> tuple[IndexedArc, ...]:
@@ -229,8 +250,8 @@ class SemanticGraph:
         token (Token): A token of the graph's Doc.
         RETURNS (bool): Whether it is a predicate.
         """
-        index = self._index(token)
-        return bool(self._by_head[index]) or index in self._predicates
+        i = self._index(token)
+        return bool(self._by_head[i]) or i in self._predicates
 
     @cached_property
     def _by_head(self) -> defaultdict[int, list[IndexedArc]]:
@@ -252,10 +273,7 @@ class SemanticGraph:
         return token.i
 
     def _view(self, arcs: Iterable[IndexedArc]) -> tuple[Arc, ...]:
-        doc = self.doc
-        return tuple(
-            Arc(doc[arc.head], doc[arc.dep], arc.label, arc.score) for arc in arcs
-        )
+        return tuple(Arc.from_indices(self.doc, *arc) for arc in arcs)
 
     def __iter__(self) -> Iterator[Arc]:
         return iter(self._view(self._arcs))
@@ -286,14 +304,24 @@ class SemanticGraph:
         return f"SemanticGraph({len(self)} arcs, tops: {tops or 'none'})"
 
 
-def _as_indexed(arc: ArcTuple) -> IndexedArc:
+def _as_index(value: Any, kind: str) -> int:
     try:
-        head, dep, label = arc[:3]
-        score = arc[3] if len(arc) > 3 else None
-        # numpy's integers are accepted, but are not what is stored.
-        head, dep = head.__index__(), dep.__index__()
+        return index(value)
+    except TypeError:
+        raise ValueError(
+            f"Invalid {kind} {value!r}: expected the index of a token."
+        ) from None
+
+
+def _as_indexed(arc: ArcTuple | Arc) -> IndexedArc:
+    if isinstance(arc, Arc):
+        return IndexedArc(arc.head.i, arc.dep.i, arc.label, arc.score)
+    try:
+        head, dep, label, score = arc if len(arc) == 4 else (*arc, None)
+        # numpy's numbers are accepted, but are not what is stored.
+        head, dep = index(head), index(dep)
         score = None if score is None else float(score)
-    except (TypeError, ValueError, AttributeError):
+    except (TypeError, ValueError):
         raise ValueError(
             f"Invalid arc {arc!r}: expected (head, dep, label) or "
             "(head, dep, label, score) with token indices for head and dep."

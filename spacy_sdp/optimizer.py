@@ -10,7 +10,10 @@ from thinc.optimizers import FloatOrSeq as FloatOrSchedule
 from thinc.types import FloatsXd
 
 # How Hugging Face models name their parameters.
-TRANSFORMER_PARAMETERS = r"^(embeddings|encoder|pooler|transformer|layer|layers)\."
+TRANSFORMER_PARAMETERS = (
+    r"^(embeddings|embeddings_project|encoder|pooler|transformer|layers?|final_norm|"
+    r"word_embedding|mask_emb|wte|wpe|h|ln_f)\b"
+)
 
 
 @registry.optimizers("spacy_sdp.Adam.v1")
@@ -64,7 +67,7 @@ class TwoRateAdam(Optimizer):
 
     transformer_learn_rate: float | None
 
-    __slots__ = ["_steps", "_updated_transformer", "pattern", "transformer_learn_rate"]
+    __slots__ = ["_models", "_steps", "pattern", "transformer_learn_rate"]
 
     def __init__(
         self,
@@ -77,7 +80,8 @@ class TwoRateAdam(Optimizer):
         super().__init__(learn_rate, **settings)
         self.pattern = transformer_parameters
         self._steps = 0
-        self._updated_transformer = False
+        # By the id of a torch module, whether its parameters are a transformer's.
+        self._models: dict[int, bool] = {}
         self.transformer_learn_rate = None
         if transformer_learn_rate is not None:
             self._set_attr_or_schedule("transformer_learn_rate", transformer_learn_rate)
@@ -90,9 +94,8 @@ class TwoRateAdam(Optimizer):
         *,
         lr_scale: float = 1.0,
     ) -> tuple[FloatsXd, FloatsXd]:
-        if self.transformer_learn_rate is None or not self.pattern.search(key[1]):
+        if self.transformer_learn_rate is None or not self._is_transformer(*key):
             return super().__call__(key, weights, gradient, lr_scale=lr_scale)
-        self._updated_transformer = True
         # The base class multiplies by its own rate, in the weight decay too. Exchanging
         # the rate, not scaling it, also holds while the other one is 0 in a warm-up.
         rate, self.learn_rate = self.learn_rate, self.transformer_learn_rate
@@ -100,6 +103,18 @@ class TwoRateAdam(Optimizer):
             return super().__call__(key, weights, gradient, lr_scale=lr_scale)
         finally:
             self.learn_rate = rate
+
+    def _is_transformer(self, model: int, name: str) -> bool:
+        matches = bool(self.pattern.search(name))
+        # thinc's own layers have ids like those of torch modules, but short names.
+        is_torch = matches or "." in name
+        if is_torch and self._models.setdefault(model, matches) != matches:
+            raise ValueError(
+                "The optimizer has a 'transformer_learn_rate', but the pattern of "
+                f"'transformer_parameters' ({self.pattern.pattern!r}) matches only "
+                f"some of its parameters: change it, looking at {name!r}."
+            )
+        return matches
 
     def step_schedules(self) -> None:
         """Go on to the next step of the schedules.
@@ -111,7 +126,7 @@ class TwoRateAdam(Optimizer):
         self._steps += 1
         if (
             self.transformer_learn_rate is not None
-            and not self._updated_transformer
+            and not any(self._models.values())
             and self._steps > 1
         ):
             raise ValueError(

@@ -136,10 +136,12 @@ class SemanticParser(TrainablePipe):
 
     @threshold.setter
     def threshold(self, value: float | None) -> None:
-        if value is not None and not 0 <= value <= 1:
+        if value is not None and not (
+            isinstance(value, int | float) and 0 <= value <= 1
+        ):
             raise ValueError(
                 f"The setting 'threshold' of '{self.name}' is a probability: it has to "
-                f"be between 0 and 1, or null, not {value}."
+                f"be between 0 and 1, or null, not {value!r}."
             )
         self._threshold = value
 
@@ -206,6 +208,12 @@ class SemanticParser(TrainablePipe):
         self._require_labels()
         if not self.model.has_dim("nO"):
             self.model.set_dim("nO", len(self.labels))
+        elif self.model.get_dim("nO") != len(self.labels):
+            raise ValueError(
+                f"The setting 'nO' of the model of '{self.name}' is "
+                f"{self.model.get_dim('nO')}, but there are {len(self.labels)} labels. "
+                "Leave it out, it is found in the data."
+            )
         sample = [example.predicted for example in islice(get_examples(), 10)]
         self.model.initialize(X=sample)
 
@@ -354,9 +362,12 @@ class SemanticParser(TrainablePipe):
                 head_number, head = place[arc.head]
                 if arc.label not in ids:
                     raise ValueError(_unknown_label(self.name, arc.label, example))
-                # The predicted sentence boundaries may cut a gold arc.
-                if head_number == number:
-                    gold[_arc_row(batch, number, head, dep)] = ids[arc.label]
+                if head_number != number:
+                    continue  # cut by the predicted sentence boundaries
+                row = _arc_row(batch, number, head, dep)
+                if gold[row] != NULL:
+                    raise ValueError(_two_labels(self.name, arc, example))
+                gold[row] = ids[arc.label]
         return GoldArcs(gold, known)
 
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
@@ -370,6 +381,15 @@ class SemanticParser(TrainablePipe):
 
 def _arc_row(batch: Batch, sentence: int, head: int, dep: int) -> int:
     return int(batch.arc_offsets[sentence]) + head * batch.lengths[sentence] + dep - 1
+
+
+def _two_labels(name: str, arc: IndexedArc, example: Example) -> str:
+    head, dep = example.reference[arc.head], example.reference[arc.dep]
+    return (
+        f"'{name}' predicts one label for a pair of words, but the training data has "
+        f"several between {head.text!r} and {dep.text!r} "
+        f'("{example.reference[:8].text} ..."): join them into one label.'
+    )
 
 
 def _unknown_label(name: str, label: str, example: Example) -> str:

@@ -12,11 +12,7 @@ from spacy.util import registry
 
 from .extensions import DEFAULT_ATTR, get_graph
 from .formats.sentence import Sentence
-from .graph import sentence_numbers
-
-# The label of the virtual arcs from the root to the top nodes.
-ROOT = "root"
-ROOT_INDEX = -1
+from .graph import ROOT_INDEX, ROOT_LABEL, sentence_numbers
 
 PAS_CORE_ARGUMENTS = frozenset(
     f"{kind}_{role}"
@@ -223,7 +219,7 @@ def _arcs(sentence: Sentence) -> set[ScoredArc]:
 
 
 def _top_arcs(sentence: Sentence) -> set[ScoredArc]:
-    return {(ROOT_INDEX, top, ROOT) for top in sentence.tops}
+    return {(ROOT_INDEX, top, ROOT_LABEL) for top in sentence.tops}
 
 
 def _length_band(arc: tuple[int, int, str]) -> str:
@@ -330,7 +326,7 @@ def _example_graphs(example: Example, attr: str) -> Iterator[tuple[set, set]]:
     for arc in gold_graph.indexed_arcs:
         sentences[sentence_of[arc.dep]][0].add((arc.head, arc.dep, arc.label))
     for top in gold_graph.tops:
-        sentences[sentence_of[top.i]][0].add((ROOT_INDEX, top.i, ROOT))
+        sentences[sentence_of[top.i]][0].add((ROOT_INDEX, top.i, ROOT_LABEL))
     if system_graph is not None:
         gold_token, nearest_gold = _to_gold(example)
         for arc in system_graph.indexed_arcs:
@@ -339,7 +335,7 @@ def _example_graphs(example: Example, attr: str) -> Iterator[tuple[set, set]]:
             )
         for top in system_graph.tops:
             sentences[sentence_of[nearest_gold[top.i]]][1].add(
-                (ROOT_INDEX, gold_token[top.i], ROOT)
+                (ROOT_INDEX, gold_token[top.i], ROOT_LABEL)
             )
     yield from sentences
 

@@ -40,8 +40,16 @@ def test_triples_are_checked(nlp):
     doc = nlp("Hello world")
     with pytest.raises(ValueError, match=r"Invalid arc \(0, 2, 'A'\)"):
         doc._.sdp = [(0, 2, "A")]
-    with pytest.raises(ValueError, match="Invalid top 7"):
-        doc._.sdp = [(-1, 7, "root")]
+    for top in ((-1, 7, "root"), (-1, 1), (-1, "a", "root")):
+        with pytest.raises(
+            ValueError, match=r"Invalid arc \(-1, .*: a top is marked by"
+        ):
+            doc._.sdp = [top]
+    for wrong in ([3], [()], [(0, 1, "A", 0.5, 6)]):
+        with pytest.raises(
+            ValueError, match=r"Invalid arc .*: expected \(head, dep, label"
+        ):
+            doc._.sdp = wrong
     assert doc._.sdp is None
 
 
@@ -50,6 +58,8 @@ def test_a_graph_can_be_set_on_another_doc_with_the_same_tokens(cat):
     other._.sdp = cat._.sdp
     assert other._.sdp == cat._.sdp
     assert other._.sdp.doc is other
+    other._.sdp = list(cat._.sdp)
+    assert len(other._.sdp) == 5 and other._.sdp.tops == ()
     shorter = Doc(Vocab(), words=["The", "cat"])
     with pytest.raises(ValueError, match="made for 7 tokens, but the Doc has 2"):
         shorter._.sdp = cat._.sdp
@@ -89,10 +99,15 @@ def test_a_graph_is_not_carried_to_where_its_indices_are_wrong(cat):
     assert cat[2:5].as_doc(copy_user_data=True)._.sdp is None
     with pytest.warns(UserWarning, match="W101"):
         assert Doc.from_docs([cat, cat])._.sdp is None
+    graph = cat._.sdp
     with cat.retokenize() as retokenizer:
         retokenizer.merge(cat[0:2])
     with pytest.raises(ValueError, match="it was retokenized"):
         _ = cat._.sdp
+    with pytest.raises(ValueError, match="it was retokenized"):
+        _ = cat[0]._.sdp_heads
+    with pytest.raises(ValueError, match="made for 7 tokens, but the Doc has 6"):
+        cat._.sdp = graph
 
 
 def test_several_attributes_side_by_side(cat):
@@ -105,8 +120,9 @@ def test_several_attributes_side_by_side(cat):
 
 
 def test_bad_names_of_attributes_are_refused():
-    with pytest.raises(ValueError, match="'attr' has to be a Python name"):
-        register_extensions("my graph")
+    for name in ("my graph", "get", "class", ""):
+        with pytest.raises(ValueError, match="'attr' has to be a Python name"):
+            register_extensions(name)
     Token.set_extension("taken_top", default=None)
     with pytest.raises(ValueError, match=r"Token._.taken_top is already in use"):
         register_extensions("taken")

@@ -89,6 +89,9 @@ def test_invalid_arcs_are_refused_by_name(doc, arc, reason):
 def test_invalid_tops_are_refused(doc):
     with pytest.raises(ValueError, match="Invalid top 6: not a token of the Doc of 6"):
         SemanticGraph.from_arcs(doc, [], tops=[6])
+    for wrong in (1.7, "1", doc[1]):
+        with pytest.raises(ValueError, match="expected the index of a token"):
+            SemanticGraph.from_arcs(doc, [], tops=[wrong])
     with pytest.raises(ValueError, match="A top is given twice"):
         SemanticGraph.from_arcs(doc, [], tops=[1, 1])
 

@@ -90,3 +90,13 @@ def test_it_is_registered_and_reads_schedules_from_a_config():
     optimizer((0, BERT), numpy.zeros(1, dtype="f"), numpy.ones(1, dtype="f"))
     optimizer.step_schedules()
     assert optimizer.learn_rate == pytest.approx(0.1)
+
+
+def test_a_pattern_for_half_a_transformer_is_refused():
+    optimizer = make_adam(0.1, transformer_learn_rate=0.01)
+    one, other = (numpy.ones(2, dtype="f") for _ in range(2))
+    optimizer((1, BERT), one, other)
+    optimizer((1, "W"), one, other)  # a layer of thinc that happens to have the same id
+    optimizer((2, "lstm.weight"), one, other)
+    with pytest.raises(ValueError, match=r"only some .* looking at 'attentions\.0\.w'"):
+        optimizer((1, "attentions.0.w"), one, other)

@@ -251,7 +251,7 @@ def test_the_threshold_trades_recall_for_precision(nlp, examples, tmp_path):
     assert len(loaded(text)._.sdp) + len(loaded(text)._.sdp.tops) == counts[3]
 
 
-@pytest.mark.parametrize("threshold", [-0.1, 1.5])
+@pytest.mark.parametrize("threshold", [-0.1, 1.5, 2])
 def test_wrong_thresholds_are_refused(nlp, threshold):
     with pytest.raises(ValueError, match="'threshold' of 'sdp_meanfield'"):
         nlp.add_pipe("sdp_meanfield", config={"threshold": threshold})
@@ -266,6 +266,21 @@ def test_wrong_settings_are_refused(nlp):
             nlp.add_pipe("sdp_meanfield", config={"model": small_model(**settings)})
     with pytest.raises(ValueError, match="'attr' has to be a Python name"):
         nlp.add_pipe("sdp_meanfield", config={"attr": "a b"})
+
+
+def test_a_wrong_number_of_labels_is_refused(nlp, examples):
+    nlp.add_pipe("sdp_meanfield", config={"model": small_model(nO=20)})
+    with pytest.raises(ValueError, match=r"'nO' .* is 20, but there are 7 labels"):
+        nlp.initialize(lambda: examples)
+
+
+def test_two_labels_of_one_pair_are_refused(nlp, examples):
+    add_parser(nlp, examples)
+    reference = Doc(nlp.vocab, words=["Dogs", "bark"])
+    reference._.sdp = [(1, 0, "ARG1"), (1, 0, "ARG2")]
+    predicted = Doc(nlp.vocab, words=["Dogs", "bark"])
+    with pytest.raises(ValueError, match="several between 'bark' and 'Dogs'"):
+        nlp.update([Example(predicted, reference)])
 
 
 def test_two_parsers_in_one_pipeline(nlp, examples):

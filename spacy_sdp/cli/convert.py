@@ -16,8 +16,12 @@ from ._app import sdp, user_errors
 
 @sdp.command("convert")
 def convert_cli(
-    input_path: Annotated[Path, typer.Argument(help="File to read: .sdp or .spacy.")],
-    output_path: Annotated[Path, typer.Argument(help="File to write: .sdp or .spacy.")],
+    input_path: Annotated[
+        Path, typer.Argument(metavar="INPUT", help="File to read: .sdp or .spacy.")
+    ],
+    output_path: Annotated[
+        Path, typer.Argument(metavar="OUTPUT", help="File to write: .sdp or .spacy.")
+    ],
     attr: Annotated[
         str, typer.Option(help="Attribute of the graphs in .spacy files.")
     ] = DEFAULT_ATTR,
@@ -30,14 +34,14 @@ def convert_cli(
     """
     with user_errors():
         counts: Counter[str] = Counter()
-        sentences = _count(formats.read(input_path, attr), counts)
+        sentences = _count(formats.read(input_path, attr), counts, input_path)
         formats.write(sentences, output_path, attr)
     summary = ", ".join(f"{count} {name}" for name, count in counts.items())
     typer.secho(f"✔ {output_path}: {summary}", fg="green")
 
 
 def _count(
-    sentences: Iterable[formats.Sentence], counts: Counter[str]
+    sentences: Iterable[formats.Sentence], counts: Counter[str], path: Path
 ) -> Iterator[formats.Sentence]:
     for sentence in sentences:
         counts["sentences"] += 1
@@ -46,4 +50,4 @@ def _count(
         counts["tops"] += len(sentence.tops)
         yield sentence
     if not counts["sentences"]:
-        raise formats.FormatError("the input has no sentences")
+        raise formats.FormatError("the file has no sentences", path)

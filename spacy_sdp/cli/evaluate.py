@@ -32,8 +32,12 @@ ROWS = (
 
 @sdp.command("evaluate")
 def evaluate_cli(
-    gold_path: Annotated[Path, typer.Argument(help="Gold standard: .sdp or .spacy.")],
-    system_path: Annotated[Path, typer.Argument(help="Parser output, same sentences.")],
+    gold_path: Annotated[
+        Path, typer.Argument(metavar="GOLD", help="Gold standard: .sdp or .spacy.")
+    ],
+    system_path: Annotated[
+        Path, typer.Argument(metavar="SYSTEM", help="Parser output, .sdp or .spacy.")
+    ],
     representation: Annotated[
         Representation,
         typer.Option(help="Which arguments count in predications and frames."),

@@ -22,9 +22,7 @@ DEMO_NOTICE = (
 
 @sdp.command("parse")
 def parse_cli(
-    texts: Annotated[
-        list[str], typer.Argument(metavar="TEXT...", help="Text to parse.")
-    ],
+    texts: Annotated[list[str], typer.Argument(metavar="TEXT", help="Text to parse.")],
     model: Annotated[
         str | None,
         typer.Option(

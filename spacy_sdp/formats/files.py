@@ -6,6 +6,7 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from errno import EISDIR, ENOENT
 from pathlib import Path
 from typing import BinaryIO
 
@@ -49,6 +50,10 @@ def read_lines(path: Path | str) -> Iterator[tuple[int, str]]:
 def atomic_write(path: Path | str) -> Iterator[BinaryIO]:
     """Open a file for writing that appears under its name only when it is complete."""
     path = Path(path)
+    if not path.parent.is_dir():
+        raise FileNotFoundError(ENOENT, "the folder does not exist", str(path.parent))
+    if path.is_dir():
+        raise IsADirectoryError(EISDIR, "this is a folder, not a file", str(path))
     descriptor, temporary = tempfile.mkstemp(
         dir=path.parent, prefix=f".{path.name}.", suffix=".part"
     )

@@ -7,6 +7,8 @@ A sentence is a line `#id`, one line a token and a blank line. The columns are
 where TOP and PRED are + or -, and the n-th ARG column has the labels of the arguments
 of the n-th token whose PRED is +. The files of 2015 begin with `#SDP 2015`; those of
 2014 have neither that line nor the FRAME column. `_` stands for nothing.
+
+Other comments of a sentence are kept, and written below its id.
 """
 
 from __future__ import annotations
@@ -34,12 +36,13 @@ def read(path: Path | str) -> Iterator[Sentence]:
     for block in _blocks(path):
         comments = [(number, text) for number, text in block if text[0] == "#"]
         rows = [(number, text.split("\t")) for number, text in block if text[0] != "#"]
-        if comments and comments[0][1].rstrip() == HEADER:
+        if any(text.rstrip() == HEADER for _, text in comments):
             columns = COLUMNS_2015
-            del comments[0]
+            comments = [each for each in comments if each[1].rstrip() != HEADER]
         sentence_id, remarks = _split_id([text[1:] for _, text in comments])
         if not rows:
-            if sentence_id is not None:
+            # Remarks between sentences are fine, a sentence without words is not.
+            if sentence_id is not None and len(sentence_id.split()) == 1:
                 raise FormatError(
                     f"sentence {sentence_id} has no tokens", path, comments[-1][0]
                 )
@@ -60,7 +63,11 @@ def write(sentences: Iterable[Sentence], path: Path | str) -> None:
     with atomic_write(path) as file:
         file.write(f"{HEADER}\n".encode())
         for number, sentence in enumerate(sentences, start=1):
-            file.write(format_sentence(sentence, number).encode())
+            try:
+                lines = format_sentence(sentence, number)
+            except FormatError as error:
+                raise FormatError(error.reason, path) from None
+            file.write(lines.encode())
 
 
 def format_sentence(sentence: Sentence, number: int = 1) -> str:
@@ -129,8 +136,12 @@ def _blocks(path: Path | str) -> Iterator[list[tuple[int, str]]]:
 
 
 def _split_id(comments: list[str]) -> tuple[str | None, list[str]]:
-    """Tell the sentence's id from other comments: a number, or else a single word."""
-    for pattern in (r"\d+", r"\S+"):
+    """Tell the sentence's id from other comments.
+
+    It is the first one that is a number as the official corpora have it, or else a
+    single word, or else anything.
+    """
+    for pattern in (r"\s*\d{5,}\s*", r"\s*\S+\s*", r".*"):
         for i, comment in enumerate(comments):
             if re.fullmatch(pattern, comment):
                 return comment, comments[:i] + comments[i + 1 :]
@@ -203,11 +214,8 @@ def _check_cells(
     for number, cell in enumerate(cells, start=1):
         if not cell:
             name = columns[number - 1] if number <= len(columns) else "argument"
-            raise FormatError(
-                f"column {number} ({name}) is empty; write {NOTHING} for nothing",
-                path,
-                line,
-            )
+            advice = f"; write {NOTHING} for nothing" if name != "FORM" else ""
+            raise FormatError(f"column {number} ({name}) is empty{advice}", path, line)
     for name, flag in (("TOP", cells[4]), ("PRED", cells[5])):
         if flag not in ("+", "-"):
             raise FormatError(f"{name} is {flag!r}, expected + or -", path, line)

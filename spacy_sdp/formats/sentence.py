@@ -89,10 +89,12 @@ class Sentence:
         meta = doc.user_data.get(META_KEY, {})
         spans = list(doc.sents) if doc.has_annotation("SENT_START") else [doc[:]]
         for number, span in enumerate(spans):
-            if doc.has_unknown_spaces:
-                tokens = list(span)
-            else:
-                tokens = [token for token in span if not token.is_space]
+            # Not by token.is_space, which a bare Vocab does not know.
+            tokens = [
+                token
+                for token in span
+                if doc.has_unknown_spaces or not token.text.isspace()
+            ]
             if not tokens:
                 continue
             index = {token.i: i for i, token in enumerate(tokens)}

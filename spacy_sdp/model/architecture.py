@@ -109,7 +109,8 @@ def MeanFieldParser(
     grad_clip (float): Largest global norm of the gradient of all of the parser's
         parameters but those of `tok2vec`; 0 is no limit.
     max_pairs (int): How many pairs of words are worked on at a time, which bounds the
-        memory. It changes nothing else.
+        memory of a batch, but for sentences that have more by themselves. It changes
+        nothing else.
     nO (int): Number of labels, set by the component.
     """
     settings = Settings(
@@ -163,7 +164,7 @@ def init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
     tok2vec = model.get_ref("tok2vec")
     tok2vec.initialize(X=X)
     # Not all layers that give vectors know their width, so look at one.
-    width = tok2vec.predict((X or [])[:1])[0].shape[1] if X else tok2vec.get_dim("nO")
+    width = tok2vec.predict(X[:1])[0].shape[1] if X else tok2vec.get_dim("nO")
     _shim(model).build(width, model.get_dim("nO"))
 
 

@@ -10,6 +10,7 @@ from spacy.attrs import IS_SPACE
 from spacy.tokens import Doc
 from thinc.types import Floats1d, Floats2d, Floats3d, Ints1d
 
+from ..graph import ROOT_INDEX
 from .settings import Settings
 
 # Arrays of indices, which are always on the CPU.
@@ -111,7 +112,7 @@ class Batch:
             found.append(
                 (
                     words.doc,
-                    int(words.tokens[head - 1]) if head else -1,
+                    int(words.tokens[head - 1]) if head else ROOT_INDEX,
                     int(words.tokens[dep]),
                 )
             )

@@ -46,7 +46,7 @@ BROKEN = EXAMPLES.read_text().replace("2\tshy", "3\tshy")
     "name, content, reason",
     [
         ("a.sdp", BROKEN, "a.sdp, line 4: token id '3', expected 2"),
-        ("a.sdp", "", "the input has no sentences"),
+        ("a.sdp", "", "a.sdp: the file has no sentences"),
         ("a.sdp", None, "a.sdp: No such file or directory"),
         ("a.xml", "", "a.xml: unknown format '.xml'"),
         ("a.spacy", "x", "a.spacy: not a .spacy file"),
@@ -64,7 +64,10 @@ def test_bad_input_is_one_line_and_no_output(tmp_path, name, content, reason):
 
 def test_a_folder_that_does_not_exist_is_an_error_for_the_output(tmp_path):
     code, _, err = run("convert", EXAMPLES, tmp_path / "none" / "a.sdp")
-    assert code == 1 and "No such file or directory" in err
+    assert code == 1 and err == f"✘ {tmp_path / 'none'}: the folder does not exist\n"
+    (tmp_path / "a.sdp").mkdir()
+    code, _, err = run("convert", EXAMPLES, tmp_path / "a.sdp")
+    assert code == 1 and err.endswith("a.sdp: this is a folder, not a file\n")
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ import random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from spacy.tokens import DocBin
 
 from spacy_sdp import formats
 from spacy_sdp.demo import EXAMPLES
@@ -97,6 +98,20 @@ def test_extra_comments_are_kept(path):
     before = FILE_2015.replace("#42\n", "#a remark\n#42\n")
     assert read(path, before)[0].id == "42"
     assert read(path, FILE_2015.replace("#42", "#wsj.1"))[0].id == "wsj.1"
+    assert read(path, FILE_2015.replace("#42", "#wsj.1\n#5"))[0].id == "wsj.1"
+    assert (
+        read(path, FILE_2015.replace("#42", "#remark\n#22000001"))[0].id == "22000001"
+    )
+    # An id of several words is still what tells one sentence from another.
+    for name in (" sent 1", " 22000001"):
+        text = FILE_2015.replace("#42", f"#{name}")
+        assert read(path, text)[0].id == name
+        sdp.write(sdp.read(path), path)
+        assert path.read_text() == text
+    late = "# made by hand\n" + FILE_2015
+    assert [each.arcs for each in read(path, late)] == [
+        each.arcs for each in read(path, FILE_2015)
+    ]
 
 
 def test_unusual_line_breaks_are_part_of_a_word(path):
@@ -148,7 +163,10 @@ def test_writing_refuses_what_the_format_cannot_say(path):
             Sentence(["a", "b"], arcs=[(0, 1, "X"), (0, 1, "Y")], id="7"),
             r"sentence 7: two labels between 'a' and 'b' \(X, Y\)",
         ),
-        (Sentence(["a\tb"]), r"sentence 1, token 1: 'a\\tb' cannot stand in .* FORM"),
+        (
+            Sentence(["a\tb"]),
+            r"file.sdp: sentence 1, token 1: 'a\\tb' cannot stand in .* FORM",
+        ),
         (Sentence(["a", "b"], arcs=[(0, 1, "X\n")]), "cannot stand in the column ARG"),
     ):
         with pytest.raises(FormatError, match=reason):
@@ -249,9 +267,15 @@ def test_docs_of_several_sentences_become_several_records(nlp):
     assert first.tops == [1] and second.tops == []
 
 
-def test_docs_without_graph_are_refused(nlp, tmp_path):
-    from spacy.tokens import DocBin
+def test_whitespace_of_a_text_is_not_written(nlp, tmp_path):
+    doc = nlp("Dogs  bark .\n")
+    doc._.sdp = [(2, 0, "ARG1"), (-1, 2, "root")]
+    DocBin(docs=[doc], store_user_data=True).to_disk(tmp_path / "text.spacy")
+    (sentence,) = docbin.read(tmp_path / "text.spacy")
+    assert sentence.words == ["Dogs", "bark", "."] and sentence.arcs == [(1, 0, "ARG1")]
 
+
+def test_docs_without_graph_are_refused(nlp, tmp_path):
     DocBin(docs=[nlp("Dogs bark.")]).to_disk(tmp_path / "lost.spacy")
     with pytest.raises(FormatError, match=r"lost.spacy: Doc 1: .*store_user_data=True"):
         list(docbin.read(tmp_path / "lost.spacy"))

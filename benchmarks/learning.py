@@ -1,0 +1,154 @@
+"""Training curves: does the second order help, from when on, and by how much?
+
+    python benchmarks/learning.py TRAIN.sdp DEV.sdp --out benchmarks/results
+
+trains the systems one after the other with `configs/quick.cfg`, the same seed and the
+same number of steps, and writes `learning.json`, `learning.md` and `learning.png`. The
+parser sees the tags of the files.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from common import write_json, write_markdown
+from tqdm import tqdm
+
+CONFIG = Path(__file__).parent.parent / "configs" / "quick.cfg"
+MODEL = "--components.sdp_meanfield.model"
+TAGS = {
+    f"{MODEL}.tok2vec.attrs": ["NORM", "PREFIX", "SUFFIX", "SHAPE", "TAG"],
+    f"{MODEL}.tok2vec.rows": [5000, 1000, 2500, 2500, 100],
+    "--corpora.train.copy_attrs": ["TAG"],
+    "--corpora.dev.copy_attrs": ["TAG"],
+}
+SYSTEMS = {
+    "first order": {f"{MODEL}.inference": "none"},
+    "labelled mean field": {},
+    "unlabelled mean field": {f"{MODEL}.labelled": False},
+    "unlabelled belief propagation": {
+        f"{MODEL}.labelled": False,
+        f"{MODEL}.inference": "lbp",
+    },
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("train", type=Path, help="training data, .sdp or .spacy")
+    parser.add_argument("dev", type=Path, help="data to score on, .sdp or .spacy")
+    parser.add_argument("--out", type=Path, default=Path("results"))
+    parser.add_argument("--steps", type=int, default=600)
+    parser.add_argument("--words", type=int, default=800, help="words in a batch")
+    parser.add_argument("--systems", nargs="+", choices=SYSTEMS, default=[*SYSTEMS][:2])
+    parser.add_argument("--models", type=Path, help="folder to keep the pipelines in")
+    args = parser.parse_args()
+    args.out.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        models = args.models or Path(folder)
+        data = {
+            name: to_spacy(getattr(args, name), folder) for name in ("train", "dev")
+        }
+        rows = []
+        for name in tqdm(args.systems, desc="systems"):
+            rows += train(name, data, models, args)
+    path = args.out / "learning.json"
+    others = [] if not path.exists() else json.loads(path.read_text())
+    rows = [row for row in others if row["system"] not in args.systems] + rows
+    write_json(path, rows)
+    write_markdown(args.out / "learning.md", to_table(rows))
+    plot(args.out / "learning.png", rows)
+
+
+def to_spacy(path: Path, folder: str) -> Path:
+    if path.suffix == ".spacy":
+        return path.resolve()
+    output = Path(folder) / f"{path.stem}.spacy"
+    command = [sys.executable, "-m", "spacy", "sdp", "convert", path, output]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    return output
+
+
+def train(
+    name: str, data: dict[str, Path], models: Path, args: argparse.Namespace
+) -> list[dict]:
+    output = models / name.replace(" ", "_")
+    log = output / "log.jsonl"
+    output.mkdir(parents=True, exist_ok=True)
+    log.unlink(missing_ok=True)
+    overrides = {
+        "--paths.train": str(data["train"]),
+        "--paths.dev": str(data["dev"]),
+        "--training.max_steps": args.steps,
+        "--training.optimizer.learn_rate.total_steps": args.steps,
+        "--training.eval_frequency": max(args.steps // 12, 1),
+        "--training.batcher.size": args.words,
+        "--training.logger.output_file": str(log),
+        **TAGS,
+        **SYSTEMS[name],
+    }
+    command = [sys.executable, "-m", "spacy", "train", CONFIG, "--output", output]
+    for option, value in overrides.items():
+        command += [option, value if isinstance(value, str) else json.dumps(value)]
+    environment = {**os.environ, "OMP_WAIT_POLICY": "PASSIVE"}
+    subprocess.run(command, check=True, env=environment, stdout=subprocess.DEVNULL)
+    rows = [json.loads(line) for line in log.read_text().splitlines()]
+    # The logger writes per cent.
+    return [
+        {
+            "system": name,
+            "step": row["step"],
+            "lf": row["scores"]["sdp_lf"] / 100,
+            "uf": row["scores"]["sdp_uf"] / 100,
+        }
+        for row in rows
+        if row.get("scores")
+    ]
+
+
+def to_table(rows: list[dict]) -> list[str]:
+    systems = list(dict.fromkeys(row["system"] for row in rows))
+    steps = sorted({row["step"] for row in rows})
+    lf = {(row["system"], row["step"]): row["lf"] for row in rows}
+    lines = [
+        "Labelled F1 on the development data, tops included:",
+        "",
+        "| step | " + " | ".join(systems) + " |",
+        "|---" * (len(systems) + 1) + "|",
+    ]
+    for step in steps:
+        cells = [
+            f"{100 * lf[system, step]:.2f}" if (system, step) in lf else ""
+            for system in systems
+        ]
+        lines.append(f"| {step} | " + " | ".join(cells) + " |")
+    return lines
+
+
+def plot(path: Path, rows: list[dict]) -> None:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(figsize=(6, 4))
+    for system in dict.fromkeys(row["system"] for row in rows):
+        points = [
+            (row["step"], 100 * row["lf"]) for row in rows if row["system"] == system
+        ]
+        axes.plot(*zip(*points, strict=True), marker="o", markersize=3, label=system)
+    axes.set(xlabel="step", ylabel="labelled F1, dev")
+    axes.grid(alpha=0.3)
+    axes.legend()
+    figure.tight_layout()
+    figure.savefig(path, dpi=150)
+
+
+if __name__ == "__main__":
+    main()
