@@ -36,6 +36,10 @@ SYSTEMS = {
         f"{MODEL}.labelled": False,
         f"{MODEL}.inference": "lbp",
     },
+    "labelled, an arc is its own neighbour": {f"{MODEL}.exclude_self": False},
+    "labelled, tied": {f"{MODEL}.tied": True},
+    "labelled, NULL has factors": {f"{MODEL}.null_factors": True},
+    "labelled, last iteration trained": {f"{MODEL}.supervise": "last"},
 }
 
 

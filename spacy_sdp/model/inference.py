@@ -33,6 +33,9 @@ SIBLING, GRANDCHILD, CO_PARENT, GRANDPARENT = PART_TYPES = (
 )
 COMMON_HEAD = (SIBLING, GRANDCHILD)
 
+# How many numbers are worked on at a time: a few megabytes.
+CELLS_AT_ONCE = 500_000
+
 
 class Part(NamedTuple):
     """A second-order score, decomposed into factors of rank R.
@@ -124,7 +127,11 @@ def _damped(new: Tensor, old: Tensor, damping: float) -> Tensor:
 
 
 class ExactMeanField:
-    """Mean field between all arcs of some sentences of the same length."""
+    """Mean field between all arcs of some sentences of the same length.
+
+    Messages are computed row by row. To siblings and from grandparents, rows are heads
+    and columns dependents; for co-parents and grandchildren it is the other way round.
+    """
 
     def __init__(
         self,
@@ -152,6 +159,7 @@ class ExactMeanField:
             sentences, device=first_order.device
         ).repeat_interleave(size * n)
         self.valid = valid_arcs(n, first_order).unsqueeze(-1)  # (n + 1, n, 1)
+        self.products = [self._products(part) for part in parts]
 
     def select(self, rows: Tensor) -> ExactMeanField:
         kept = self.sentence.index_select(0, rows).unique()
@@ -168,39 +176,106 @@ class ExactMeanField:
 
     def __call__(self, scores: Tensor) -> Tensor:
         # (S, n + 1, n, L)
-        posteriors = torch.softmax(scores, dim=-1).view_as(self.block) * self.valid
-        result = self.block
-        for part in self.parts:
-            result = result + self._messages(posteriors, part)
-        return _damped(result.flatten(0, 2), scores, self.damping)
+        by_head = torch.softmax(scores, dim=-1).view_as(self.block) * self.valid
+        by_dep = by_head.transpose(1, 2).contiguous()  # (S, n, n + 1, L)
+        to_head, to_dep = self.block.clone(), torch.zeros_like(by_dep)
+        for part, products in zip(self.parts, self.products, strict=True):
+            sent = by_head if part.type in COMMON_HEAD else by_dep
+            messages = self._messages(sent, part, products)
+            if part.type in (SIBLING, GRANDPARENT):
+                to_head += messages
+            else:
+                to_dep += messages
+        to_head += to_dep.transpose(1, 2)
+        return _damped(to_head.flatten(0, 2), scores, self.damping)
 
-    def _messages(self, posteriors: Tensor, part: Part) -> Tensor:
-        """What all arcs receive from their neighbours of one type, (S, n + 1, n, L)."""
-        head = part.head.unsqueeze(2)  # (S, n + 1, 1, R)
-        dep = part.dep[:, 1:].unsqueeze(1)  # (S, 1, n, R)
-        sent = posteriors @ part.far_label  # (S, n + 1, n, R)
+    def _messages(
+        self, sent: Tensor, part: Part, products: tuple[Tensor, Tensor] | None
+    ) -> Tensor:
+        """What all arcs receive from their neighbours of one type."""
+        head, dep, far = part.head, part.dep[:, 1:], part.far
         if part.type in COMMON_HEAD:
-            # Sum over the dependents k.
-            sent = sent * part.far[:, 1:].unsqueeze(1)
-            received = sent.sum(2, keepdim=True)  # (S, n + 1, 1, R)
-        else:
-            # Sum over the heads k.
-            sent = sent * part.far.unsqueeze(2)
-            received = sent.sum(1, keepdim=True)  # (S, 1, n, R)
+            far = far[:, 1:]
+        if part.type == SIBLING and self.exclude_self:
+            return _without_self(sent, head, dep, far, part)
+        if part.type == CO_PARENT and self.exclude_self:
+            return _without_self(sent, dep, head, far, part)
+        received = _gather(sent, far, part.far_label, products)
+        if part.type == SIBLING:
+            return _spread(head * received, dep, part.label, products)
+        if part.type == CO_PARENT:
+            return _spread(dep * received, head, part.label, products)
         if part.type == GRANDCHILD:
-            # Their common head is the dependent of the receiving arc.
-            dep = dep * received[:, 1:].transpose(1, 2)
-        elif part.type == GRANDPARENT:
-            # Their common dependent is the head of the receiving arc; not the root.
-            received = pad(received, (0, 0, 1, 0))  # (S, 1, n + 1, R)
-            head = head * received.transpose(1, 2)
-        elif self.exclude_self:
-            head = head * (received - sent)
-        elif part.type == SIBLING:
-            head = head * received
-        else:
-            dep = dep * received
-        return (head * dep) @ part.label.T
+            # The common head of the neighbours is the dependent of the receiving arc.
+            return _spread(dep * received[:, 1:], head, part.label, products)
+        # Their common dependent is the head of the receiving arc, but never the root.
+        received = pad(received, (0, 0, 1, 0))
+        return _spread(head * received, dep, part.label, products)
+
+    def _products(self, part: Part) -> tuple[Tensor, Tensor] | None:
+        """Products of the factors of columns and labels, which do not change.
+
+        They pay if there are not many more labels than words.
+        """
+        _, _, n, n_labels = self.block.shape
+        if n_labels > 2 * n or (
+            self.exclude_self and part.type in (SIBLING, CO_PARENT)
+        ):
+            return None
+        far = part.far[:, 1:] if part.type in COMMON_HEAD else part.far
+        column = part.dep[:, 1:] if part.type in (SIBLING, GRANDPARENT) else part.head
+        return _outer(far, part.far_label), _outer(column, part.label)
+
+
+def _outer(columns: Tensor, labels: Tensor) -> Tensor:
+    """All products of a column's and a label's factors, (S, columns * L, R)."""
+    return (columns.unsqueeze(2) * labels).flatten(1, 2)
+
+
+def _gather(
+    sent: Tensor, far: Tensor, label: Tensor, products: tuple[Tensor, Tensor] | None
+) -> Tensor:
+    """Sum over the columns of rows (S, rows, columns, L): (S, rows, R)."""
+    if products is None:
+        return ((sent @ label) * far.unsqueeze(1)).sum(2)
+    return sent.flatten(2) @ products[0]
+
+
+def _spread(
+    rows: Tensor, columns: Tensor, label: Tensor, products: tuple[Tensor, Tensor] | None
+) -> Tensor:
+    """Scores of all rows with all columns and labels, (S, rows, columns, L)."""
+    if products is None:
+        return (rows.unsqueeze(2) * columns.unsqueeze(1)) @ label.T
+    scores = rows @ products[1].transpose(1, 2)
+    return scores.unflatten(2, (columns.shape[1], len(label)))
+
+
+def _without_self(
+    sent: Tensor, rows: Tensor, columns: Tensor, far: Tensor, part: Part
+) -> Tensor:
+    """Messages between the arcs of a row, each without its own: (S, rows, columns, L).
+
+    Done some rows at a time, so that what is in between stays in the cache.
+    """
+    sentences, n_rows, n_columns, _ = sent.shape
+    cells = n_columns * part.label.shape[1]
+    n_rows_at_once = max(1, min(n_rows, CELLS_AT_ONCE // cells))
+    n_sentences_at_once = max(1, CELLS_AT_ONCE // (cells * n_rows))
+    results = []
+    for some in torch.arange(sentences).split(n_sentences_at_once):
+        which = slice(int(some[0]), int(some[-1]) + 1)
+        chunks = []
+        for chunk, row in zip(
+            sent[which].split(n_rows_at_once, 1),
+            rows[which].split(n_rows_at_once, 1),
+            strict=True,
+        ):
+            own = (chunk @ part.far_label) * far[which].unsqueeze(1)
+            received = (own.sum(2, keepdim=True) - own) * row.unsqueeze(2)
+            chunks.append((received * columns[which].unsqueeze(1)) @ part.label.T)
+        results.append(torch.cat(chunks, 1) if len(chunks) > 1 else chunks[0])
+    return torch.cat(results) if len(results) > 1 else results[0]
 
 
 class PrunedMeanField:

@@ -1,0 +1,155 @@
+"""What does pruning cost in accuracy, and what does it save?
+
+    python benchmarks/pruning.py PIPELINE DATA.sdp [--out DIR]
+
+parses the data with the same weights and several thresholds, and writes `pruning.json`
+and `pruning.md`: the share of all pairs of words that take part in inference, the share
+of gold arcs among them, labelled F1, and the time of inference.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from dataclasses import replace
+from pathlib import Path
+
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
+import numpy
+import spacy
+import torch
+from common import write_json, write_markdown
+from spacy.tokens import Doc
+from spacy.training import Example
+from tqdm import tqdm
+
+from spacy_sdp import formats
+from spacy_sdp.model import network as network_module
+from spacy_sdp.model.batch import Batch
+from spacy_sdp.parser import SemanticParser
+from spacy_sdp.scoring import score_examples
+
+THRESHOLDS = (0.0, 1e-4, 1e-3, 1e-2, 1e-1)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("model", help="a trained pipeline with a semantic parser")
+    parser.add_argument("data", type=Path, help="gold standard, .sdp or .spacy")
+    parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results")
+    parser.add_argument("--threads", type=int, default=2)
+    args = parser.parse_args()
+    torch.set_num_threads(args.threads)
+    args.out.mkdir(parents=True, exist_ok=True)
+    nlp = spacy.load(args.model)
+    semantic_parser = next(
+        pipe for _, pipe in nlp.pipeline if isinstance(pipe, SemanticParser)
+    )
+    gold = [each.to_doc(nlp.vocab) for each in formats.read(args.data)]
+    rows = []
+    for threshold in tqdm(THRESHOLDS):
+        for iterations in (3, 10):
+            rows.append(parse(semantic_parser, gold, threshold, iterations))
+    write_json(args.out / "pruning.json", rows)
+    lines = to_table(rows)
+    write_markdown(args.out / "pruning.md", lines)
+    print("\n".join(lines))
+
+
+def parse(
+    parser: SemanticParser, gold: list[Doc], threshold: float, iterations: int
+) -> dict:
+    network = parser.model.get_ref("network").shims[0]._model
+    before = network.settings
+    network.settings = replace(
+        before, prune=threshold, predict_iterations=iterations, tolerance=0.0
+    )
+    docs = [doc.copy() for doc in gold]
+    for doc in docs:
+        doc._.set(parser.attr, None)
+    seconds, kept = 0.0, []
+    refine = network._refine
+
+    def timed(lengths, *args):  # type: ignore[no-untyped-def]
+        nonlocal seconds
+        start = time.perf_counter()
+        rows, history = refine(lengths, *args)
+        seconds += time.perf_counter() - start
+        kept.append(rows)
+        return rows, history
+
+    network._refine = timed
+    pairs = candidates = gold_arcs = gold_kept = words = 0
+    try:
+        for start in range(0, len(docs), 64):
+            batch_docs, references = docs[start : start + 64], gold[start : start + 64]
+            kept.clear()
+            parsed = parser.predict(batch_docs)
+            parser.set_annotations(batch_docs, parsed)
+            batch = Batch.from_docs(batch_docs)
+            is_kept = numpy.zeros(int(batch.arc_offsets[-1]), dtype=bool)
+            # The pieces of a batch are numbered one after the other.
+            offset = 0
+            for rows, size in zip(
+                kept, piece_sizes(batch, before.max_pairs), strict=True
+            ):
+                is_kept[offset + rows.numpy()] = True
+                offset += size
+            examples = [
+                Example(doc, reference)
+                for doc, reference in zip(batch_docs, references, strict=True)
+            ]
+            is_gold = parser._gold_arcs(examples, batch).labels != network_module.NULL
+            valid = sum(n * n for n in batch.lengths)
+            loops = sum(batch.lengths) if threshold == 0 else 0
+            pairs += valid
+            candidates += int(is_kept.sum()) - loops
+            gold_arcs += int(is_gold.sum())
+            gold_kept += int((is_gold & is_kept).sum())
+            words += sum(batch.lengths)
+    finally:
+        network._refine, network.settings = refine, before
+    examples = [Example(doc, ref) for doc, ref in zip(docs, gold, strict=True)]
+    return {
+        "prune": threshold,
+        "iterations": iterations,
+        "pairs_kept": candidates / pairs,
+        "candidates_per_word": candidates / words,
+        "gold_kept": gold_kept / gold_arcs,
+        "lf": score_examples(examples, attr=parser.attr)[f"{parser.attr}_lf"],
+        "seconds": seconds,
+        "words": words,
+    }
+
+
+def piece_sizes(batch: Batch, max_pairs: int) -> list[int]:
+    pieces = network_module.split_by_pairs(batch.lengths, max_pairs)
+    return [sum((n + 1) * n for n in piece) for piece in pieces]
+
+
+def to_table(rows: list[dict]) -> list[str]:
+    lines = [
+        f"{rows[0]['words']} words. Time is that of inference alone.",
+        "",
+        "| prune | iterations | pairs kept | candidates a word | gold arcs kept | LF1 "
+        "| seconds |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for row in rows:
+        cells = [
+            f"{row['prune']:g}",
+            str(row["iterations"]),
+            f"{100 * row['pairs_kept']:.1f}%",
+            f"{row['candidates_per_word']:.1f}",
+            f"{100 * row['gold_kept']:.1f}%",
+            f"{100 * row['lf']:.2f}",
+            f"{row['seconds']:.2f}",
+        ]
+        lines.append("| " + " | ".join(cells) + " |")
+    return lines
+
+
+if __name__ == "__main__":
+    main()
