@@ -70,17 +70,21 @@ def parse(
     for doc in docs:
         doc._.set(parser.attr, None)
     seconds, kept = 0.0, []
-    refine = network._refine
+    score, infer = network._score, network._infer
 
-    def timed(lengths, *args):  # type: ignore[no-untyped-def]
+    def watched_score(*args):  # type: ignore[no-untyped-def]
+        scores, summary = score(*args)
+        kept.append(scores.candidates)
+        return scores, summary
+
+    def timed_infer(step):  # type: ignore[no-untyped-def]
         nonlocal seconds
         start = time.perf_counter()
-        rows, history = refine(lengths, *args)
+        history = infer(step)
         seconds += time.perf_counter() - start
-        kept.append(rows)
-        return rows, history
+        return history
 
-    network._refine = timed
+    network._score, network._infer = watched_score, timed_infer
     pairs = candidates = gold_arcs = gold_kept = words = 0
     try:
         for start in range(0, len(docs), 64):
@@ -110,7 +114,7 @@ def parse(
             gold_kept += int((is_gold & is_kept).sum())
             words += sum(batch.lengths)
     finally:
-        network._refine, network.settings = refine, before
+        network._score, network._infer, network.settings = score, infer, before
     examples = [Example(doc, ref) for doc, ref in zip(docs, gold, strict=True)]
     return {
         "prune": threshold,

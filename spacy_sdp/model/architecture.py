@@ -39,7 +39,8 @@ def MeanFieldParser(
     lstm_width: int = 200,
     lstm_depth: int = 1,
     mlp_width: int = 150,
-    rank: int = 100,
+    factor_width: int = 50,
+    rank: int = 64,
     embed_dropout: float = 0.33,
     lstm_dropout: float = 0.33,
     mlp_dropout: float = 0.33,
@@ -72,11 +73,12 @@ def MeanFieldParser(
         none.
     lstm_width (int): Width of the BiLSTM in each direction.
     lstm_depth (int): Layers of the BiLSTM; 0 is no LSTM.
-    mlp_width (int): Width of the layer before each score.
+    mlp_width (int): Width of the layer before the first-order scores.
+    factor_width (int): Width of the layers before the second-order factors.
     rank (int): Rank of the second-order scores.
     embed_dropout (float): Dropout of what goes into the LSTM.
     lstm_dropout (float): Dropout between the layers of the LSTM, and of its output.
-    mlp_dropout (float): Dropout of the layer before each score.
+    mlp_dropout (float): Dropout of the layers before scores and factors.
     inference (str): "mean_field"; "lbp", loopy belief propagation between unlabelled
         arcs; or "none" for a first-order parser.
     labelled (bool): Whether there is one score for each label of an arc, so that labels
@@ -118,6 +120,7 @@ def MeanFieldParser(
         lstm_width=lstm_width,
         lstm_depth=lstm_depth,
         mlp_width=mlp_width,
+        factor_width=factor_width,
         rank=rank,
         embed_dropout=embed_dropout,
         lstm_dropout=lstm_dropout,

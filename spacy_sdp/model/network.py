@@ -144,14 +144,17 @@ class Network(nn.Module):
         ]
         if not self.training:
             posteriors = [
-                to_posteriors(self._score(*each), each[0]) for each in arguments
+                to_posteriors(*self._score(*each), each[0]) for each in arguments
             ]
             return Posteriors(*map(torch.cat, zip(*posteriors, strict=True)))
         if len(pieces) == 1:
-            return self._score(*arguments[0])
+            return self._score(*arguments[0])[0]
         # Too much for one piece: compute twice what would not fit into memory.
         return join_scores(
-            [checkpoint(self._score, *each, use_reentrant=False) for each in arguments]
+            [
+                checkpoint(self._score, *each, use_reentrant=False)[0]
+                for each in arguments
+            ]
         )
 
     def _nodes(self, vectors: Tensor, lengths: list[int]) -> tuple[Tensor, Tensor]:
@@ -176,11 +179,11 @@ class Network(nn.Module):
         label_factors: Tensor | None,
         gold: Tensor,
         *tables: Tensor,
-    ) -> Scores:
+    ) -> tuple[Scores, Summary]:
         """Score the arcs of some sentences, given the rows of their nodes."""
         # Of each block, (S, n + 1, n, L or 2).
         blocks = [
-            mask_labels(pad(self.labels(heads, deps), (1, 0)))
+            mask_labels_(pad(self.labels(heads, deps), (1, 0)))
             for heads, deps in split_into_blocks(lengths, *tables[:2])
         ]
         labels = None
@@ -194,69 +197,74 @@ class Network(nn.Module):
                 for heads, deps in split_into_blocks(lengths, *tables[2:4])
             ]
         first_order = torch.cat([block.flatten(0, 2) for block in blocks])
-        candidates = torch.empty(0, dtype=torch.long, device=gold.device)
+        summary = summarise(first_order.detach())
+        rows = torch.empty(0, dtype=torch.long, device=gold.device)
         history: list[Tensor] = []
         if label_factors is not None:
-            candidates, history = self._refine(
-                lengths, blocks, gold, tables[-1], label_factors
-            )
+            factors = (tables[-1], label_factors)
+            if self.settings.inference == "mean_field" and not self.settings.prune:
+                rows = torch.arange(len(gold), device=gold.device)
+                history = self._refine_all(lengths, blocks, *factors)
+            else:
+                kept = candidates(summary.odds, lengths, self.settings)
+                rows = (kept | gold).nonzero().flatten()
+                history = self._refine_some(lengths, rows, first_order, *factors)
         if not self.training or self.settings.supervise == "last":
             history = history[-1:]
-        return Scores(
+        scores = Scores(
             first_order,
-            candidates,
+            rows,
             torch.stack(history)
             if history
-            else first_order.new_empty(0, len(candidates), first_order.shape[1]),
+            else first_order.new_empty(0, len(rows), first_order.shape[1]),
             first_order.new_empty(len(first_order), 0) if labels is None else labels,
         )
+        return scores, summary
 
-    def _refine(
+    def _refine_all(
         self,
         lengths: list[int],
         blocks: list[Tensor],
-        gold: Tensor,
         node_factors: Tensor,
         label_factors: Tensor,
-    ) -> tuple[Tensor, list[Tensor]]:
-        """Give the arcs that take part in inference, and their scores by iteration."""
+    ) -> list[Tensor]:
+        """Give the scores of all arcs after each iteration."""
         settings = self.settings
-        iterations, tolerance = settings.train_iterations, 0.0
-        if not self.training:
-            iterations, tolerance = settings.predict_iterations, settings.tolerance
-        if settings.inference == "mean_field" and not settings.prune:
-            histories = [
-                infer(
-                    ExactMeanField(
-                        block,
-                        to_parts(factors, label_factors, settings),
-                        exclude_self=settings.exclude_self,
-                        damping=settings.damping,
-                    ),
-                    iterations=iterations,
-                    tolerance=tolerance,
+        histories = [
+            self._infer(
+                ExactMeanField(
+                    block,
+                    to_parts(factors, label_factors, settings),
+                    exclude_self=settings.exclude_self,
+                    damping=settings.damping,
                 )
-                for block, (factors,) in zip(
-                    blocks, split_into_blocks(lengths, node_factors), strict=True
-                )
-            ]
-            return torch.arange(len(gold), device=gold.device), join_histories(
-                histories
             )
-        kept = torch.cat(
-            [candidates(block.detach(), settings).flatten() for block in blocks]
-        )
-        rows = (kept | gold).nonzero().flatten()
-        arcs = all_arcs(lengths, gold.device).select(rows)
-        first_order = torch.cat([block.flatten(0, 2) for block in blocks])
+            for block, (factors,) in zip(
+                blocks, split_into_blocks(lengths, node_factors), strict=True
+            )
+        ]
+        return join_histories(histories)
+
+    def _refine_some(
+        self,
+        lengths: list[int],
+        rows: Tensor,
+        first_order: Tensor,
+        node_factors: Tensor,
+        label_factors: Tensor,
+    ) -> list[Tensor]:
+        """Give the scores of some arcs after each iteration."""
+        settings = self.settings
+        arcs = all_arcs(lengths, rows.device).select(rows)
         first_order = first_order.index_select(0, rows)
         parts = to_parts(node_factors, label_factors, settings)
-        step: Step
         if settings.inference == "lbp":
-            step = BeliefPropagation(first_order, arcs, parts, damping=settings.damping)
-        else:
-            sizes = torch.tensor([n + 1 for n in lengths], device=rows.device)
-            step = PrunedMeanField(
+            return self._infer(
+                BeliefPropagation(first_order, arcs, parts, damping=settings.damping)
+            )
+        sizes = torch.tensor([n + 1 for n in lengths], device=rows.device)
+        return self._infer(
+            PrunedMeanField(
                 first_order,
                 arcs,
                 parts,
@@ -265,7 +273,32 @@ class Network(nn.Module):
                 null_sends=settings.null_factors,
                 damping=settings.damping,
             )
-        return rows, infer(step, iterations=iterations, tolerance=tolerance)
+        )
+
+    def _infer(self, step: Step) -> list[Tensor]:
+        settings = self.settings
+        if self.training:
+            return infer(step, iterations=settings.train_iterations)
+        return infer(
+            step, iterations=settings.predict_iterations, tolerance=settings.tolerance
+        )
+
+
+class Summary(NamedTuple):
+    """What the scores of an arc amount to, as log-odds against NULL."""
+
+    odds: Tensor  # of any label, (arcs,)
+    best: Tensor  # of the best label, (arcs,)
+    label: Tensor  # which is the best, (arcs,)
+
+
+def summarise(scores: Tensor) -> Summary:
+    """Summarise scores, (arcs, labels)."""
+    null, others = scores[:, NULL], scores[:, NULL + 1 :]
+    best, label = others.max(-1)
+    # Like logsumexp, whose first step is to find the maximum.
+    odds = best + (others - best.unsqueeze(-1)).exp_().sum(-1).log_()
+    return Summary(odds - null, best - null, label + NULL + 1)
 
 
 def split_by_pairs(lengths: list[int], max_pairs: int) -> Iterator[list[int]]:
@@ -316,31 +349,41 @@ def all_arcs(lengths: list[int], device: torch.device) -> Arcs:
     return Arcs(*map(torch.cat, zip(*arcs, strict=True)))
 
 
-def mask_labels(block: Tensor) -> Tensor:
-    """Arcs from the root are NULL or root, and all others are not."""
+def mask_labels_(block: Tensor) -> Tensor:
+    """Mask in place what cannot be: arcs from the root are NULL or root, others not."""
     size, n_labels = block.shape[1], block.shape[3]
     impossible = torch.zeros(size, 1, n_labels, dtype=torch.bool, device=block.device)
     impossible[0, :, FIRST_LABEL:] = True
     impossible[1:, :, ROOT] = True
-    return block.masked_fill(impossible, -math.inf)
+    return block.masked_fill_(impossible, -math.inf)
 
 
-def candidates(block: Tensor, settings: Settings) -> Tensor:
-    """Tell which arcs of a block are probable enough to take part in inference.
+def candidates(odds: Tensor, lengths: list[int], settings: Settings) -> Tensor:
+    """Tell which arcs are probable enough to take part in inference.
 
-    block (Tensor): The first-order scores, (S, n + 1, n, labels).
+    odds (Tensor): The log-odds of all arcs by their first-order scores, (E,).
+    lengths (List[int]): Words in each sentence.
     settings (Settings): `prune`, the least probability that there is an arc, and
         `max_heads`, the most heads that a word may have; without the first, all.
-    RETURNS (Tensor): Booleans, (S, n + 1, n).
+    RETURNS (Tensor): Booleans, (E,).
     """
-    valid = valid_arcs(block.shape[2], block).bool()
-    if not settings.prune:
-        return valid.expand(block.shape[:3])
-    odds = torch.logsumexp(block[..., 1:], -1) - block[..., NULL]
-    odds = odds.masked_fill(~valid, -math.inf)
-    best = odds.topk(min(settings.max_heads, block.shape[1]), dim=1).values
-    enough = math.log(settings.prune) - math.log1p(-settings.prune)
-    return (odds > enough) & (odds >= best[:, -1:]) & valid
+    enough = -math.inf
+    if settings.prune:
+        enough = math.log(settings.prune) - math.log1p(-settings.prune)
+    kept, start = [], 0
+    for n, group in groupby(lengths):
+        count = len(list(group))
+        end = start + count * (n + 1) * n
+        block = odds[start:end].view(count, n + 1, n)
+        start = end
+        valid = valid_arcs(n, odds).bool()
+        keep = (block > enough) & valid
+        if settings.prune and n + 1 > settings.max_heads:
+            block = block.masked_fill(~valid, -math.inf)
+            best = block.topk(settings.max_heads, dim=1).values
+            keep &= block >= best[:, -1:]
+        kept.append(keep.flatten())
+    return torch.cat(kept)
 
 
 def join_histories(histories: list[list[Tensor]]) -> list[Tensor]:
@@ -366,27 +409,33 @@ def join_scores(pieces: list[Scores]) -> Scores:
     )
 
 
-def to_posteriors(scores: Scores, lengths: list[int]) -> Posteriors:
-    """Reduce scores to what decoding needs."""
-    final = scores.first_order
+def to_posteriors(scores: Scores, summary: Summary, lengths: list[int]) -> Posteriors:
+    """Reduce scores to what decoding needs.
+
+    scores (Scores): The scores.
+    summary (Summary): What the first-order scores amount to.
+    lengths (List[int]): Words in each sentence.
+    RETURNS (Posteriors): The posteriors.
+    """
+    odds, best, label = summary
     if len(scores.refined):
-        final = final.index_copy(0, scores.candidates, scores.refined[-1])
-    probabilities = torch.softmax(final, dim=-1)
-    null = probabilities[:, NULL]
+        refined = summarise(scores.refined[-1])
+        odds, best, label = (
+            old.index_copy(0, scores.candidates, new)
+            for old, new in zip(summary, refined, strict=True)
+        )
+    null, exists = torch.sigmoid(-odds), best > 0
     if scores.labels.shape[1]:
-        best, label = torch.softmax(scores.labels, dim=-1).max(-1)
-        best = best * (1 - null)
-        exists = null < 0.5
+        probability, label = torch.softmax(scores.labels, dim=-1).max(-1)
+        probability = probability * (1 - null)
     else:
-        best, label = probabilities[:, 1:].max(-1)
-        label = label + 1
-        exists = best > null
-    valid = torch.cat([valid_arcs(n, final).flatten().bool() for n in lengths])
+        probability = torch.exp(best - nn.functional.softplus(odds))
+    valid = torch.cat([valid_arcs(n, odds).flatten().bool() for n in lengths])
     return Posteriors(
         exists & valid,
         torch.where(valid, null, 1.0),
         label,
-        torch.where(valid, best, 0.0),
+        torch.where(valid, probability, 0.0),
     )
 
 
@@ -460,7 +509,7 @@ class SecondOrderFactors(nn.Module):
         self.null_factors = settings.null_factors
         self.node_factors = Factors(
             width,
-            settings.mlp_width,
+            settings.factor_width,
             settings.rank,
             1 + max(max(slot[:3]) for slot in slots),
             settings.mlp_dropout,
@@ -469,11 +518,11 @@ class SecondOrderFactors(nn.Module):
             self.node_factors.bias.normal_()
         self.labels = self.label_factors = None
         if settings.labelled:
-            self.labels = Embedding(n_labels, settings.mlp_width)
+            self.labels = Embedding(n_labels, settings.factor_width)
             # Dropout would drop whole labels here.
             self.label_factors = Factors(
-                settings.mlp_width,
-                settings.mlp_width,
+                settings.factor_width,
+                settings.factor_width,
                 settings.rank,
                 self.n_label_factors,
                 dropout=0,

@@ -17,6 +17,7 @@ class Settings:
     lstm_width: int
     lstm_depth: int
     mlp_width: int
+    factor_width: int
     rank: int
     embed_dropout: float
     lstm_dropout: float
@@ -43,6 +44,7 @@ class Settings:
             ("lstm_width", 1),
             ("lstm_depth", 0),
             ("mlp_width", 1),
+            ("factor_width", 1),
             ("rank", 1),
             ("train_iterations", 0),
             ("predict_iterations", 0),

@@ -23,7 +23,7 @@ from spacy_sdp.model.network import (
     TIED_SLOTS,
     UNTIED_SLOTS,
     all_arcs,
-    mask_labels,
+    mask_labels_,
     split_into_blocks,
     to_parts,
 )
@@ -60,7 +60,7 @@ class Problem:
         scores = normal(arcs, n_labels)
         if n_labels > 2:
             blocks = self.blocks(scores)
-            scores = torch.cat([mask_labels(block).flatten(0, 2) for block in blocks])
+            scores = torch.cat([mask_labels_(block).flatten(0, 2) for block in blocks])
         self.scores = scores
         self.arcs = all_arcs(self.lengths, scores.device)
         self.valid = self.arcs.head != self.arcs.dep

@@ -104,16 +104,18 @@ def test_pruned_arcs_keep_their_first_order_scores():
 
 
 def test_candidates_are_probable_and_not_too_many():
-    block = torch.full((1, 5, 4, 3), -9.0)
-    block[..., NULL] = 0
-    block[0, :, 2, 2] = torch.tensor([1.0, 2.0, 3.0, 4.0, 5.0])
-    block[0, 3, 0, 1] = -3.0  # a probability of about 0.05
-    found = candidates(block, make_settings(prune=0.01, max_heads=3))
-    # Dependent 3 is its own head in row 3.
-    assert found.nonzero().tolist() == [[0, 1, 2], [0, 2, 2], [0, 3, 0], [0, 4, 2]]
-    found = candidates(block, make_settings(prune=0.1, max_heads=1))
-    assert found.nonzero().tolist() == [[0, 4, 2]]
-    assert candidates(block, make_settings(prune=0.0)).sum() == 16
+    block = torch.full((5, 4), -9.0)
+    block[:, 2] = torch.tensor([1.0, 2.0, 3.0, 4.0, 5.0])
+    block[3, 0] = -3.0  # a probability of about 0.05
+
+    def found(**settings):
+        kept = candidates(block.flatten(), [4], make_settings(**settings))
+        return kept.view(5, 4).nonzero().tolist()
+
+    # Word 3 cannot be its own head.
+    assert found(prune=0.01, max_heads=3) == [[1, 2], [2, 2], [3, 0], [4, 2]]
+    assert found(prune=0.1, max_heads=1) == [[4, 2]]
+    assert len(found(prune=0.0, max_heads=1)) == 16
 
 
 def test_batches_are_split_by_pairs_of_nodes():
@@ -204,7 +206,7 @@ def test_every_parameter_moves(settings, prune):
 
 @pytest.mark.parametrize("labelled", [True, False])
 def test_messages_are_small_but_not_negligible_before_training(labelled):
-    network = make_network(lstm_width=50, mlp_width=100, rank=100, labelled=labelled)
+    network = make_network(lstm_width=50, factor_width=100, rank=100, labelled=labelled)
     scores = network(random_words([12]), [12])
     finite = torch.isfinite(scores.first_order)
     messages = (scores.refined[-1] - scores.first_order)[finite].std()
