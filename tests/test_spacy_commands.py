@@ -73,7 +73,11 @@ def test_train_and_evaluate(trained):
 def test_apply_keeps_graphs_in_user_data(trained):
     (trained / "text.txt").write_text("The shy cat wants to eat.\n")
     run("apply", "out/model-best", "text.txt", "applied.spacy", cwd=trained)
-    DocBin().from_disk(trained / "applied.spacy")
+    (doc,) = (
+        DocBin().from_disk(trained / "applied.spacy").get_docs(spacy.blank("en").vocab)
+    )
+    assert [arc.label for arc in doc._.sdp.args(doc[3])] == ["ARG1", "ARG2"]
+    run("sdp", "convert", "applied.spacy", "applied.sdp", cwd=trained)
 
 
 def test_init_labels(trained):

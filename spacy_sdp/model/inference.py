@@ -76,8 +76,8 @@ class Step(Protocol):
     first_order: Tensor  # the scores to begin with, (arcs, labels)
     sentence: Tensor  # the number of the sentence of each arc, (arcs,)
 
-    def __call__(self, scores: Tensor) -> Tensor:
-        """Give better scores, (arcs, labels)."""
+    def __call__(self, scores: Tensor, posteriors: Tensor) -> Tensor:
+        """Give better scores, (arcs, labels), given the scores and their softmax."""
 
     def select(self, rows: Tensor) -> Step:
         """Give the same step for some arcs, with all arcs of their sentences."""
@@ -92,34 +92,38 @@ def infer(step: Step, *, iterations: int, tolerance: float = 0.0) -> list[Tensor
         which does not depend on other sentences; 0 is never.
     RETURNS (List[Tensor]): The scores after each iteration, (arcs, labels).
     """
-    history: list[Tensor] = []
     scores = step.first_order
     if len(scores) == 0:
         return [scores] * iterations
+    history: list[Tensor] = []
     moving = None  # rows of the arcs that have not stopped; None is all of them
-    for _ in range(iterations):
-        new = step(scores)
+    posteriors = torch.softmax(scores, dim=-1)
+    for iteration in range(1, iterations + 1):
+        scores = step(scores, posteriors)
         if moving is None:
-            history.append(new)
+            history.append(scores)
         else:
-            history.append(history[-1].index_copy(0, moving, new))
+            history.append(history[-1].index_copy(0, moving, scores))
+        if iteration == iterations:
+            break
+        before, posteriors = posteriors, torch.softmax(scores, dim=-1)
         if tolerance:
-            rows = _unsettled(scores, new, step.sentence, tolerance)
+            change = (posteriors - before).abs_().amax(-1)
+            rows = _of_same_sentences(change > tolerance, step.sentence)
             if len(rows) == 0:
                 break
-            if len(rows) < len(new):
+            if len(rows) < len(scores):
                 moving = rows if moving is None else moving.index_select(0, rows)
-                step, new = step.select(rows), new.index_select(0, rows)
-        scores = new
+                step, scores = step.select(rows), scores.index_select(0, rows)
+                posteriors = posteriors.index_select(0, rows)
     return history
 
 
-def _unsettled(old: Tensor, new: Tensor, sentence: Tensor, tolerance: float) -> Tensor:
-    """Rows of the sentences in which a posterior has changed."""
-    change = (torch.softmax(new, -1) - torch.softmax(old, -1)).abs().amax(-1)
-    changed = torch.zeros(int(sentence.max()) + 1, dtype=torch.bool, device=new.device)
-    changed[sentence[change > tolerance]] = True
-    return changed.index_select(0, sentence).nonzero().flatten()
+def _of_same_sentences(flags: Tensor, sentence: Tensor) -> Tensor:
+    """Rows of all arcs in whose sentence there is a flag."""
+    flagged = flags.new_zeros(int(sentence[-1]) + 1)
+    flagged[sentence[flags]] = True
+    return flagged.index_select(0, sentence).nonzero().flatten()
 
 
 def _damped(new: Tensor, old: Tensor, damping: float) -> Tensor:
@@ -174,9 +178,8 @@ class ExactMeanField:
             damping=self.damping,
         )
 
-    def __call__(self, scores: Tensor) -> Tensor:
-        # (S, n + 1, n, L)
-        by_head = torch.softmax(scores, dim=-1).view_as(self.block) * self.valid
+    def __call__(self, scores: Tensor, posteriors: Tensor) -> Tensor:
+        by_head = posteriors.view_as(self.block) * self.valid  # (S, n + 1, n, L)
         by_dep = by_head.transpose(1, 2).contiguous()  # (S, n, n + 1, L)
         to_head, to_dep = self.block.clone(), torch.zeros_like(by_dep)
         for part, products in zip(self.parts, self.products, strict=True):
@@ -306,75 +309,61 @@ class PrunedMeanField:
         self.first_order = first_order
         self.arcs = arcs
         self.sentence = arcs.sentence
+        self.parts = parts
         self.exclude_self = exclude_self
         self.damping = damping
-        self.types = [part.type for part in parts]
-        # All parts side by side: with P parts, tables have P * R columns.
-        self.label = torch.cat([part.label for part in parts], 1)
-        self.far_label = torch.cat([part.far_label for part in parts], 1)
-        self.own = torch.cat(
-            [
-                part.head.index_select(0, arcs.head)
-                * part.dep.index_select(0, arcs.dep)
-                for part in parts
-            ],
-            1,
-        )
-        self.far = torch.cat(
-            [
-                part.far.index_select(
-                    0, arcs.dep if part.type in COMMON_HEAD else arcs.head
-                )
-                for part in parts
-            ],
-            1,
-        )
-        self.of_null: Tensor | None = None
-        if null_sends:
-            # An arc that is not in the list sends what NULL sends. A node gathers that
-            # from all its arcs, and those in the list add what they have beyond it.
-            self.from_others = [_sent_by_null(part, node_sentence) for part in parts]
-            self.of_null = self.far * self.far_label[:1]  # (arcs, P * R)
-            self.far_label = self.far_label - self.far_label[:1]
-        else:
-            nothing = parts[0].far.new_zeros(len(node_sentence), parts[0].far.shape[1])
-            self.from_others = [nothing] * len(parts)
+        self.own = [
+            part.head.index_select(0, arcs.head) * part.dep.index_select(0, arcs.dep)
+            for part in parts
+        ]  # (arcs, R) each
+        self.far = [
+            part.far.index_select(
+                0, arcs.dep if part.type in COMMON_HEAD else arcs.head
+            )
+            for part in parts
+        ]  # (arcs, R) each
+        # An arc that is not in the list sends what NULL sends. A node gathers that from
+        # all its arcs, and those in the list add what they have beyond it.
+        self.sent_by_null = [
+            _sent_by_null(part, node_sentence) if null_sends else None for part in parts
+        ]
+        self.n_nodes = len(node_sentence)
 
     def select(self, rows: Tensor) -> PrunedMeanField:
         step = copy(self)
         step.arcs = self.arcs.select(rows)
         step.sentence = step.arcs.sentence
         step.first_order = self.first_order.index_select(0, rows)
-        step.own = self.own.index_select(0, rows)
-        step.far = self.far.index_select(0, rows)
-        if self.of_null is not None:
-            step.of_null = self.of_null.index_select(0, rows)
+        step.own = [own.index_select(0, rows) for own in self.own]
+        step.far = [far.index_select(0, rows) for far in self.far]
         return step
 
-    def __call__(self, scores: Tensor) -> Tensor:
-        posteriors = torch.softmax(scores, dim=-1)  # (arcs, L)
-        sent = (posteriors @ self.far_label) * self.far  # (arcs, P * R)
-        to_self = sent if self.of_null is None else sent + self.of_null
-        received = []
-        for type_, from_others, messages, excluded in zip(
-            self.types,
-            self.from_others,
-            sent.chunk(len(self.types), 1),
-            to_self.chunk(len(self.types), 1),
-            strict=True,
+    def __call__(self, scores: Tensor, posteriors: Tensor) -> Tensor:
+        new = self.first_order
+        for part, own, far, null in zip(
+            self.parts, self.own, self.far, self.sent_by_null, strict=True
         ):
-            near, far = self.arcs.head, self.arcs.dep
-            if type_ not in COMMON_HEAD:
-                near, far = far, near
-            nodes = from_others.index_add(0, near, messages)  # (nodes, R)
-            if type_ in (GRANDCHILD, GRANDPARENT):
-                received.append(nodes.index_select(0, far))
-            elif self.exclude_self:
-                received.append(nodes.index_select(0, near) - excluded)
-            else:
-                received.append(nodes.index_select(0, near))
-        messages = (self.own * torch.cat(received, 1)) @ self.label.T  # (arcs, L)
-        return _damped(self.first_order + messages, scores, self.damping)
+            received = self._receive(posteriors, part, far, null)  # (arcs, R)
+            new = torch.addmm(new, own * received, part.label.T)
+        return _damped(new, scores, self.damping)
+
+    def _receive(
+        self, posteriors: Tensor, part: Part, far: Tensor, null: Tensor | None
+    ) -> Tensor:
+        """What each arc receives from its neighbours of one type, before its labels."""
+        near_end, far_end = self.arcs.head, self.arcs.dep
+        if part.type not in COMMON_HEAD:
+            near_end, far_end = far_end, near_end
+        sent = (posteriors @ part.far_label) * far  # (arcs, R)
+        if null is None:
+            nodes = sent.new_zeros(self.n_nodes, sent.shape[1])
+            nodes = nodes.index_add(0, near_end, sent)  # (nodes, R)
+        else:
+            nodes = null.index_add(0, near_end, sent - far * part.far_label[0])
+        if part.type in (GRANDCHILD, GRANDPARENT):
+            return nodes.index_select(0, far_end)
+        received = nodes.index_select(0, near_end)
+        return received - sent if self.exclude_self else received
 
 
 def _sent_by_null(part: Part, node_sentence: Tensor) -> Tensor:
@@ -436,7 +425,7 @@ class BeliefPropagation:
         step.messages = self.messages.index_select(1, kept)
         return step
 
-    def __call__(self, scores: Tensor) -> Tensor:
+    def __call__(self, scores: Tensor, posteriors: Tensor) -> Tensor:
         odds = scores[:, 1] - scores[:, 0]  # (arcs,)
         # What each of a pair believes, but for what the other told it.
         belief = odds.index_select(0, self.pairs.flatten()).view_as(self.pairs)
