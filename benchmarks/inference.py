@@ -15,15 +15,11 @@ from __future__ import annotations
 import argparse
 import contextlib
 import ctypes
-import os
 import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
-
-# Threads that wait actively steal the time of those that work, on a busy machine.
-os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 import spacy
 import torch

@@ -10,12 +10,9 @@ of gold arcs among them, labelled F1, and the time of inference.
 from __future__ import annotations
 
 import argparse
-import os
 import time
 from dataclasses import replace
 from pathlib import Path
-
-os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 import numpy
 import spacy
