@@ -41,9 +41,11 @@ from tqdm import tqdm
 from spacy_sdp import formats
 from spacy_sdp.demo import EXAMPLES, train_demo
 from spacy_sdp.model import network as network_module
+from spacy_sdp.model.arcs import mask_labels_
 from spacy_sdp.model.batch import Batch
 from spacy_sdp.model.layers import Biaffine, BiLSTM
-from spacy_sdp.model.network import Network, mask_labels_, to_parts
+from spacy_sdp.model.network import Network
+from spacy_sdp.model.second_order import to_parts
 from spacy_sdp.parser import SemanticParser
 
 LABELS = (1, 5, 10, 20, 30, 40, 91)

@@ -23,7 +23,7 @@ from spacy.training import Example
 from tqdm import tqdm
 
 from spacy_sdp import formats
-from spacy_sdp.model import network as network_module
+from spacy_sdp.model.arcs import split_by_pairs
 from spacy_sdp.model.batch import Batch
 from spacy_sdp.parser import SemanticParser
 from spacy_sdp.scoring import score_examples
@@ -139,7 +139,7 @@ def gold_arcs_of(batch: Batch, references: list[Doc], attr: str) -> numpy.ndarra
 
 
 def piece_sizes(batch: Batch, max_pairs: int) -> list[int]:
-    pieces = network_module.split_by_pairs(batch.lengths, max_pairs)
+    pieces = split_by_pairs(batch.lengths, max_pairs)
     return [sum((n + 1) * n for n in piece) for piece in pieces]
 
 

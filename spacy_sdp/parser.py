@@ -17,9 +17,9 @@ from thinc.types import Floats2d, Floats3d
 
 from .extensions import DEFAULT_ATTR, get_graph, register_extensions, set_graph
 from .graph import IndexedArc, SemanticGraph
+from .model.arcs import FIRST_LABEL, NULL, ROOT
 from .model.batch import ArcPosteriors, ArcScores, Batch, GoldArcs
 from .model.loss import arc_loss
-from .model.network import FIRST_LABEL, NULL, ROOT
 from .scoring import align_one_to_one, score_examples
 
 default_model_config = """

@@ -23,8 +23,9 @@ from thinc.api import (
 )
 from thinc.types import Floats2d, Floats3d, Ints1d
 
+from .arcs import NULL
 from .batch import ArcPosteriors, ArcScores, Batch
-from .network import NULL, Network, Posteriors, Scores
+from .network import Network, Posteriors, Scores
 from .settings import PARTS, Settings
 
 # Of first_order, refined and labels.

@@ -8,8 +8,8 @@ NULL and one more.
 
 A step of inference takes the scores of arcs, (arcs, labels), whose softmax are their
 posteriors, and gives better ones. `ExactMeanField` lets all arcs of sentences of the
-same length exchange messages, `PrunedMeanField` only the arcs of a list, and
-`BeliefPropagation` is the other algorithm, for unlabelled arcs. `infer` repeats a step.
+same length exchange messages, `PrunedMeanField` only the arcs of a list. `infer` does a
+step again and again.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import NamedTuple, Protocol
 
 import torch
 from torch import Tensor
-from torch.nn.functional import pad, softplus
+from torch.nn.functional import pad
 
 # How the neighbours of an arc i -> j are attached to it. Its siblings share their head,
 # and so do its grandchildren; its co-parents share their dependent, and so do its
@@ -126,7 +126,8 @@ def _of_same_sentences(flags: Tensor, sentence: Tensor) -> Tensor:
     return flagged.index_select(0, sentence).nonzero().flatten()
 
 
-def _damped(new: Tensor, old: Tensor, damping: float) -> Tensor:
+def damped(new: Tensor, old: Tensor, damping: float) -> Tensor:
+    """Mix the new with a share of the old."""
     return new * (1 - damping) + old * damping if damping else new
 
 
@@ -190,7 +191,7 @@ class ExactMeanField:
             else:
                 to_dep += messages
         to_head += to_dep.transpose(1, 2)
-        return _damped(to_head.flatten(0, 2), scores, self.damping)
+        return damped(to_head.flatten(0, 2), scores, self.damping)
 
     def _messages(
         self, sent: Tensor, part: Part, products: tuple[Tensor, Tensor] | None
@@ -345,7 +346,7 @@ class PrunedMeanField:
         ):
             received = self._receive(posteriors, part, far, null)  # (arcs, R)
             new = torch.addmm(new, own * received, part.label.T)
-        return _damped(new, scores, self.damping)
+        return damped(new, scores, self.damping)
 
     def _receive(
         self, posteriors: Tensor, part: Part, far: Tensor, null: Tensor | None
@@ -379,110 +380,6 @@ def _sent_by_null(part: Part, node_sentence: Tensor) -> Tensor:
         # Nothing is attached to the root as its dependent.
         sums = sums.masked_fill(is_root, 0)
     return sums * part.far_label[:1]
-
-
-class BeliefPropagation:
-    """Loopy belief propagation between the unlabelled arcs of a list.
-
-    Two arcs that are siblings, co-parents, or grandparent and grandchild share a
-    factor: a score for their both existing. A message is the log-odds that the one arc
-    of a factor sends to the other.
-    """
-
-    def __init__(
-        self,
-        first_order: Tensor,
-        arcs: Arcs,
-        parts: list[Part],
-        *,
-        damping: float = 0.0,
-    ) -> None:
-        """Prepare the step.
-
-        first_order (Tensor): The first-order scores of the arcs, (arcs, 2).
-        arcs (Arcs): The arcs, none of them twice.
-        parts (List[Part]): The second-order scores, those of one energy, with tables
-            (nodes, R).
-        damping (float): The share of the old messages in the new ones.
-        """
-        self.first_order = first_order
-        self.sentence = arcs.sentence
-        self.damping = damping
-        self.pairs, self.coupling = _factors(arcs, parts)  # (2, factors), (factors,)
-        # To the first arc of each pair, and to the second.
-        self.messages = first_order.new_zeros(self.pairs.shape)
-
-    def select(self, rows: Tensor) -> BeliefPropagation:
-        step = copy(self)
-        step.first_order = self.first_order.index_select(0, rows)
-        step.sentence = self.sentence.index_select(0, rows)
-        new_row = rows.new_full((len(self.first_order),), -1)
-        new_row[rows] = torch.arange(len(rows), device=rows.device)
-        pairs = new_row[self.pairs]
-        kept = (pairs[0] >= 0).nonzero().flatten()
-        step.pairs = pairs.index_select(1, kept)
-        step.coupling = self.coupling.index_select(0, kept)
-        step.messages = self.messages.index_select(1, kept)
-        return step
-
-    def __call__(self, scores: Tensor, posteriors: Tensor) -> Tensor:
-        odds = scores[:, 1] - scores[:, 0]  # (arcs,)
-        # What each of a pair believes, but for what the other told it.
-        belief = odds.index_select(0, self.pairs.flatten()).view_as(self.pairs)
-        belief = belief - self.messages
-        told = softplus(belief + self.coupling) - softplus(belief)
-        self.messages = _damped(told.flip(0), self.messages, self.damping)
-        received = torch.zeros_like(odds).index_add(
-            0, self.pairs.flatten(), self.messages.flatten()
-        )
-        return self.first_order + pad(received.unsqueeze(1), (1, 0))
-
-
-def _factors(arcs: Arcs, parts: list[Part]) -> tuple[Tensor, Tensor]:
-    """Give all pairs of arcs that share a factor, (2, factors), and its score."""
-    pairs, scores = [], []
-    for part in parts:
-        if part.type == GRANDPARENT:
-            continue  # the same factor as that of the grandchild, from below
-        if part.type == SIBLING:
-            one, other = _join(arcs.head, arcs.head)
-        elif part.type == CO_PARENT:
-            one, other = _join(arcs.dep, arcs.dep)
-        else:
-            one, other = _join(arcs.dep, arcs.head)
-        score = _pair_scores(part, arcs, one, other)
-        if part.type == GRANDCHILD:
-            # An arc and its reverse are each other's grandchild: one factor, not two.
-            is_reverse = arcs.dep[other] == arcs.head[one]
-            rows = is_reverse.nonzero().flatten()
-            reverse = _pair_scores(part, arcs, other[rows], one[rows])
-            score = score.index_add(0, rows, reverse)
-            kept = ~is_reverse | (one < other)
-        else:
-            kept = one < other
-        pairs.append(torch.stack([one[kept], other[kept]]))
-        scores.append(score[kept])
-    return torch.cat(pairs, 1), torch.cat(scores)
-
-
-def _join(left: Tensor, right: Tensor) -> tuple[Tensor, Tensor]:
-    """Give the rows of all pairs of equal values."""
-    order = torch.argsort(right, stable=True)
-    sorted_right = right.index_select(0, order)
-    start = torch.searchsorted(sorted_right, left)
-    count = torch.searchsorted(sorted_right, left, right=True) - start
-    rows = torch.arange(len(left), device=left.device).repeat_interleave(count)
-    first = (torch.cumsum(count, 0) - count).index_select(0, rows)
-    within = torch.arange(len(rows), device=left.device) - first
-    return rows, order.index_select(0, start.index_select(0, rows) + within)
-
-
-def _pair_scores(part: Part, arcs: Arcs, one: Tensor, other: Tensor) -> Tensor:
-    """The score of pairs of existing arcs, (pairs,)."""
-    own = part.head.index_select(0, arcs.head) * part.dep.index_select(0, arcs.dep)
-    own = own * (part.label[1] * part.far_label[1])
-    far = part.far.index_select(0, arcs.head if part.type == CO_PARENT else arcs.dep)
-    return (own.index_select(0, one) * far.index_select(0, other)).sum(-1)
 
 
 def valid_arcs(n: int, like: Tensor) -> Tensor:

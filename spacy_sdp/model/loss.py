@@ -7,8 +7,8 @@ from typing import Any
 from thinc.api import Ops
 from thinc.types import Floats2d, Floats3d
 
+from .arcs import NULL
 from .batch import ArcScores, GoldArcs
-from .network import NULL
 
 # Probabilities below this have the same loss, which keeps it finite.
 TINY = 1e-30

@@ -8,8 +8,6 @@ computed in blocks of sentences of the same length.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from itertools import groupby
 from typing import NamedTuple
 
 import torch
@@ -17,34 +15,24 @@ from torch import Tensor, nn
 from torch.nn.functional import leaky_relu, pad
 from torch.utils.checkpoint import checkpoint
 
-from .inference import (
-    CO_PARENT,
-    GRANDCHILD,
-    GRANDPARENT,
-    SIBLING,
-    Arcs,
-    BeliefPropagation,
-    ExactMeanField,
-    Part,
-    PrunedMeanField,
-    Step,
-    infer,
-    valid_arcs,
+from .arcs import (
+    FIRST_LABEL,
+    NULL,
+    all_arcs,
+    candidates,
+    mask_labels_,
+    split_by_pairs,
+    split_into_blocks,
 )
-from .layers import NEGATIVE_SLOPE, Biaffine, BiLSTM, Embedding, Factors, SharedDropout
+from .belief_propagation import BeliefPropagation
+from .inference import ExactMeanField, PrunedMeanField, Step, infer, valid_arcs
+from .layers import NEGATIVE_SLOPE, Biaffine, BiLSTM, Embedding, SharedDropout
+from .second_order import SecondOrderFactors, to_parts
 from .settings import Settings
-
-# The first two labels; those of the corpus follow.
-NULL, ROOT, FIRST_LABEL = 0, 1, 2
 
 # Share of the pairs of nodes that are arcs, roughly. Without such a prior the scores of
 # NULL and of dozens of labels start alike, and training begins by unlearning arcs.
 ARC_PRIOR = 0.05
-
-# Scale of the label factors at the start. The second-order scores are products of five
-# factors: if one was zero, none of the others would get a gradient; this scale makes
-# the messages small beside the first-order scores, but not negligible.
-LABEL_FACTOR_SCALE = 0.1
 
 
 class Scores(NamedTuple):
@@ -109,10 +97,6 @@ class Network(nn.Module):
         self, vectors: Tensor, lengths: list[int], gold: Tensor | None = None
     ) -> Scores | Posteriors:
         """Score all arcs.
-
-        The arcs of a sentence of n words are (n + 1) * n rows: for each head from the
-        root to the last word, each dependent from the first word to the last. Rows of
-        self-loops are there, but mean nothing.
 
         vectors (Tensor): Vectors of all words of all sentences, (words, input width).
         lengths (List[int]): Words in each sentence, the largest number first.
@@ -189,9 +173,7 @@ class Network(nn.Module):
         labels = None
         if self.arcs is not None:
             labels = torch.cat([block.flatten(0, 2) for block in blocks])
-            labels = torch.cat(
-                [torch.full_like(labels[:, :1], -math.inf), labels[:, 1:]], 1
-            )
+            labels[:, NULL] = -math.inf
             blocks = [
                 pad(self.arcs(heads, deps), (1, 0))
                 for heads, deps in split_into_blocks(lengths, *tables[2:4])
@@ -301,91 +283,6 @@ def summarise(scores: Tensor) -> Summary:
     return Summary(odds - null, best - null, label + NULL + 1)
 
 
-def split_by_pairs(lengths: list[int], max_pairs: int) -> Iterator[list[int]]:
-    """Yield runs of sentences that have at most so many pairs of nodes together.
-
-    A sentence that has more by itself is a run of its own.
-    """
-    piece: list[int] = []
-    pairs = 0
-    for n in lengths:
-        if piece and pairs + n * (n + 1) > max_pairs:
-            yield piece
-            piece, pairs = [], 0
-        piece.append(n)
-        pairs += n * (n + 1)
-    if piece:
-        yield piece
-
-
-def split_into_blocks(
-    lengths: list[int], *tables: Tensor
-) -> Iterator[tuple[Tensor, ...]]:
-    """Yield the rows of sentences of the same length together, (S, n + 1, ...)."""
-    start = 0
-    for n, group in groupby(lengths):
-        count = len(list(group))
-        end = start + count * (n + 1)
-        yield tuple(table[start:end].unflatten(0, (count, n + 1)) for table in tables)
-        start = end
-
-
-def all_arcs(lengths: list[int], device: torch.device) -> Arcs:
-    """Give the nodes of all arcs, in the order of their rows."""
-    arcs: list[tuple[Tensor, Tensor, Tensor]] = []
-    first_node = first_sentence = 0
-    for n, group in groupby(lengths):
-        count = len(list(group))
-        shape = (count, n + 1, n)
-        sentence = torch.arange(count, device=device).view(-1, 1, 1)
-        node = torch.arange(n + 1, device=device)
-        root = first_node + sentence * (n + 1)
-        head = (root + node.view(1, -1, 1)).expand(shape)
-        dep = (root + node[1:].view(1, 1, -1)).expand(shape)
-        sentence = (first_sentence + sentence).expand(shape)
-        arcs.append((head.flatten(), dep.flatten(), sentence.flatten()))
-        first_node += count * (n + 1)
-        first_sentence += count
-    return Arcs(*map(torch.cat, zip(*arcs, strict=True)))
-
-
-def mask_labels_(block: Tensor) -> Tensor:
-    """Mask in place what cannot be: arcs from the root are NULL or root, others not."""
-    size, n_labels = block.shape[1], block.shape[3]
-    impossible = torch.zeros(size, 1, n_labels, dtype=torch.bool, device=block.device)
-    impossible[0, :, FIRST_LABEL:] = True
-    impossible[1:, :, ROOT] = True
-    return block.masked_fill_(impossible, -math.inf)
-
-
-def candidates(odds: Tensor, lengths: list[int], settings: Settings) -> Tensor:
-    """Tell which arcs are probable enough to take part in inference.
-
-    odds (Tensor): The log-odds of all arcs by their first-order scores, (E,).
-    lengths (List[int]): Words in each sentence.
-    settings (Settings): `prune`, the least probability that there is an arc, and
-        `max_heads`, the most heads that a word may have; without the first, all.
-    RETURNS (Tensor): Booleans, (E,).
-    """
-    enough = -math.inf
-    if settings.prune:
-        enough = math.log(settings.prune) - math.log1p(-settings.prune)
-    kept, start = [], 0
-    for n, group in groupby(lengths):
-        count = len(list(group))
-        end = start + count * (n + 1) * n
-        block = odds[start:end].view(count, n + 1, n)
-        start = end
-        valid = valid_arcs(n, odds).bool()
-        keep = (block > enough) & valid
-        if settings.prune and n + 1 > settings.max_heads:
-            block = block.masked_fill(~valid, -math.inf)
-            best = block.topk(settings.max_heads, dim=1).values
-            keep &= block >= best[:, -1:]
-        kept.append(keep.flatten())
-    return torch.cat(kept)
-
-
 def join_histories(histories: list[list[Tensor]]) -> list[Tensor]:
     """Join the scores of blocks, some of which may have stopped earlier."""
     steps = max((len(history) for history in histories), default=0)
@@ -437,117 +334,3 @@ def to_posteriors(scores: Scores, summary: Summary, lengths: list[int]) -> Poste
         label,
         torch.where(valid, probability, 0.0),
     )
-
-
-class Slots(NamedTuple):
-    """Which of the factors a part uses, see `Part`."""
-
-    head: int
-    dep: int
-    far: int
-    label: int
-    far_label: int
-
-
-# Four parts with factors of their own, or the gradient of one energy: siblings and
-# co-parents symmetric in their two arcs, and one score for a grandparent and its
-# grandchild, seen from either arc.
-UNTIED_SLOTS = {
-    SIBLING: Slots(0, 1, 2, 0, 1),
-    GRANDCHILD: Slots(3, 4, 5, 2, 3),
-    CO_PARENT: Slots(6, 7, 8, 4, 5),
-    GRANDPARENT: Slots(9, 10, 11, 6, 7),
-}
-TIED_SLOTS = {
-    SIBLING: Slots(0, 1, 1, 0, 0),
-    GRANDCHILD: Slots(4, 5, 6, 2, 3),
-    CO_PARENT: Slots(2, 3, 2, 1, 1),
-    GRANDPARENT: Slots(5, 6, 4, 3, 2),
-}
-
-
-def part_slots(settings: Settings) -> dict[str, Slots]:
-    """Give the parts that are on, with their factors."""
-    # Belief propagation needs an energy.
-    tied = settings.tied or settings.inference == "lbp"
-    return {
-        type_: slots
-        for type_, slots in (TIED_SLOTS if tied else UNTIED_SLOTS).items()
-        if type_.replace("child", "parent") in settings.parts
-    }
-
-
-def to_parts(nodes: Tensor, labels: Tensor, settings: Settings) -> list[Part]:
-    """Give the second-order scores of some nodes.
-
-    nodes (Tensor): The factors of the nodes, (..., node factors, R).
-    labels (Tensor): The factors of the labels, (L, label factors, R).
-    settings (Settings): Which parts there are.
-    RETURNS (List[Part]): The parts.
-    """
-    return [
-        Part(
-            type_,
-            head=nodes[..., slots.head, :],
-            dep=nodes[..., slots.dep, :],
-            far=nodes[..., slots.far, :],
-            label=labels[:, slots.label],
-            far_label=labels[:, slots.far_label],
-        )
-        for type_, slots in part_slots(settings).items()
-    ]
-
-
-class SecondOrderFactors(nn.Module):
-    """The factors of the second-order scores, from nodes and from labels."""
-
-    def __init__(self, width: int, n_labels: int, settings: Settings) -> None:
-        super().__init__()
-        slots = part_slots(settings).values()
-        self.n_label_factors = 1 + max(max(slot[3:]) for slot in slots)
-        self.rank = settings.rank
-        self.null_factors = settings.null_factors
-        self.node_factors = Factors(
-            width,
-            settings.factor_width,
-            settings.rank,
-            1 + max(max(slot[:3]) for slot in slots),
-            settings.mlp_dropout,
-        )
-        with torch.no_grad():
-            self.node_factors.bias.normal_()
-        self.labels = self.label_factors = None
-        if settings.labelled:
-            self.labels = Embedding(n_labels, settings.factor_width)
-            # Dropout would drop whole labels here.
-            self.label_factors = Factors(
-                settings.factor_width,
-                settings.factor_width,
-                settings.rank,
-                self.n_label_factors,
-                dropout=0,
-            )
-            with torch.no_grad():
-                self.label_factors.weight.mul_(LABEL_FACTOR_SCALE)
-
-    def of_nodes(self, nodes: Tensor, sentence_of: Tensor) -> Tensor:
-        """Give the factors of all nodes, (nodes, node factors, R)."""
-        return self.node_factors(nodes, sentence_of)
-
-    def of_labels(self) -> Tensor:
-        """Give the factors of all labels, (L, label factors, R).
-
-        An unlabelled arc has two, NULL and not NULL, and nothing to learn about them.
-        """
-        if self.labels is None or self.label_factors is None:
-            factors = self.node_factors.weight.new_full(
-                (2, self.n_label_factors, self.rank), LABEL_FACTOR_SCALE
-            )
-        else:
-            labels = self.labels.weight
-            one_group = torch.zeros(len(labels), dtype=torch.long, device=labels.device)
-            factors = self.label_factors(labels, one_group)
-        if self.null_factors and self.labels is not None:
-            return factors
-        # NULL neither sends nor receives.
-        return torch.cat([torch.zeros_like(factors[:1]), factors[1:]])

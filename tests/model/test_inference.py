@@ -11,22 +11,16 @@ from hypothesis import strategies as st
 from torch.testing import assert_close
 from util import make_settings
 
+from spacy_sdp.model.arcs import all_arcs, mask_labels_, split_into_blocks
+from spacy_sdp.model.belief_propagation import BeliefPropagation
 from spacy_sdp.model.inference import (
     Arcs,
-    BeliefPropagation,
     ExactMeanField,
     PrunedMeanField,
     infer,
     valid_arcs,
 )
-from spacy_sdp.model.network import (
-    TIED_SLOTS,
-    UNTIED_SLOTS,
-    all_arcs,
-    mask_labels_,
-    split_into_blocks,
-    to_parts,
-)
+from spacy_sdp.model.second_order import TIED_SLOTS, UNTIED_SLOTS, to_parts
 from spacy_sdp.model.settings import PARTS
 
 N_FACTORS = {

@@ -3,8 +3,9 @@ import torch
 from torch.testing import assert_close
 from util import make_settings
 
+from spacy_sdp.model.arcs import NULL, ROOT, candidates, split_by_pairs
 from spacy_sdp.model.layers import BiLSTM, SharedDropout
-from spacy_sdp.model.network import NULL, ROOT, Network, candidates, split_by_pairs
+from spacy_sdp.model.network import Network
 
 WIDTH, N_LABELS = 8, 4
 

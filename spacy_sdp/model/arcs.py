@@ -1,0 +1,106 @@
+"""Which arcs there are: their order, their nodes, their labels, and the probable ones.
+
+The arcs of a sentence of n words are (n + 1) * n rows: for each head from the root to
+the last word, each dependent from the first word to the last, self-loops included.
+Sentences follow one another, and those of the same length are neighbours.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from itertools import groupby
+
+import torch
+from torch import Tensor
+
+from .inference import Arcs, valid_arcs
+from .settings import Settings
+
+# The first two labels; those of the corpus follow.
+NULL, ROOT, FIRST_LABEL = 0, 1, 2
+
+
+def split_by_pairs(lengths: list[int], max_pairs: int) -> Iterator[list[int]]:
+    """Yield runs of sentences that have at most so many pairs of nodes together.
+
+    A sentence that has more by itself is a run of its own.
+    """
+    piece: list[int] = []
+    pairs = 0
+    for n in lengths:
+        if piece and pairs + n * (n + 1) > max_pairs:
+            yield piece
+            piece, pairs = [], 0
+        piece.append(n)
+        pairs += n * (n + 1)
+    if piece:
+        yield piece
+
+
+def split_into_blocks(
+    lengths: list[int], *tables: Tensor
+) -> Iterator[tuple[Tensor, ...]]:
+    """Yield the rows of sentences of the same length together, (S, n + 1, ...)."""
+    start = 0
+    for n, group in groupby(lengths):
+        count = len(list(group))
+        end = start + count * (n + 1)
+        yield tuple(table[start:end].unflatten(0, (count, n + 1)) for table in tables)
+        start = end
+
+
+def all_arcs(lengths: list[int], device: torch.device) -> Arcs:
+    """Give the nodes of all arcs, in the order of their rows."""
+    arcs: list[tuple[Tensor, Tensor, Tensor]] = []
+    first_node = first_sentence = 0
+    for n, group in groupby(lengths):
+        count = len(list(group))
+        shape = (count, n + 1, n)
+        sentence = torch.arange(count, device=device).view(-1, 1, 1)
+        node = torch.arange(n + 1, device=device)
+        root = first_node + sentence * (n + 1)
+        head = (root + node.view(1, -1, 1)).expand(shape)
+        dep = (root + node[1:].view(1, 1, -1)).expand(shape)
+        sentence = (first_sentence + sentence).expand(shape)
+        arcs.append((head.flatten(), dep.flatten(), sentence.flatten()))
+        first_node += count * (n + 1)
+        first_sentence += count
+    return Arcs(*map(torch.cat, zip(*arcs, strict=True)))
+
+
+def mask_labels_(block: Tensor) -> Tensor:
+    """Mask in place what cannot be: arcs from the root are NULL or root, others not."""
+    size, n_labels = block.shape[1], block.shape[3]
+    impossible = torch.zeros(size, 1, n_labels, dtype=torch.bool, device=block.device)
+    impossible[0, :, FIRST_LABEL:] = True
+    impossible[1:, :, ROOT] = True
+    return block.masked_fill_(impossible, -math.inf)
+
+
+def candidates(odds: Tensor, lengths: list[int], settings: Settings) -> Tensor:
+    """Tell which arcs are probable enough to take part in inference.
+
+    odds (Tensor): The log-odds of all arcs by their first-order scores, (E,).
+    lengths (List[int]): Words in each sentence.
+    settings (Settings): `prune`, the least probability that there is an arc, and
+        `max_heads`, the most heads that a word may have; without the first, all.
+    RETURNS (Tensor): Booleans, (E,).
+    """
+    enough = -math.inf
+    if settings.prune:
+        enough = math.log(settings.prune) - math.log1p(-settings.prune)
+    kept, start = [], 0
+    for n, group in groupby(lengths):
+        count = len(list(group))
+        end = start + count * (n + 1) * n
+        block = odds[start:end].view(count, n + 1, n)
+        start = end
+        valid = valid_arcs(n, odds).bool()
+        keep = (block > enough) & valid
+        if settings.prune and n + 1 > settings.max_heads:
+            block = block.masked_fill(~valid, -math.inf)
+            best = block.topk(settings.max_heads, dim=1).values
+            keep &= block >= best[:, -1:]
+        kept.append(keep.flatten())
+    return torch.cat(kept)
