@@ -47,7 +47,7 @@ def main() -> None:
     gold = [each.to_doc(nlp.vocab) for each in formats.read(args.data)]
     rows = []
     for threshold in tqdm(THRESHOLDS):
-        for iterations in (3, 10):
+        for iterations in (2, 3, 10):
             rows.append(parse(semantic_parser, gold, threshold, iterations))
     write_json(args.out / "pruning.json", rows)
     lines = to_table(rows)

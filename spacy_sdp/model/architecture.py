@@ -92,8 +92,10 @@ def MeanFieldParser(
         siblings and co-parents, and the same for grandparents from both ends. Otherwise
         each of the four kinds of neighbours has factors of its own. Belief propagation
         is always tied.
-    exclude_self (bool): Whether an arc is left out of its own messages.
-    null_factors (bool): Whether the absence of an arc sends and receives messages.
+    exclude_self (bool): Whether an arc is left out of its own messages. In belief
+        propagation it always is.
+    null_factors (bool): If labelled, whether the absence of an arc sends and receives
+        messages, too.
     train_iterations (int): Iterations of inference in training.
     predict_iterations (int): Iterations of inference in prediction, at the most.
     damping (float): Share of the old scores (of the old messages, in belief
@@ -113,7 +115,7 @@ def MeanFieldParser(
         parameters but those of `tok2vec`; 0 is no limit.
     max_pairs (int): How many pairs of words are worked on at a time, which bounds the
         memory of a batch, but for sentences that have more by themselves. It changes
-        nothing else.
+        nothing else. Belief propagation without pruning works on triples of words.
     nO (int): Number of labels, set by the component.
     """
     settings = Settings(
@@ -313,7 +315,8 @@ class NetworkShim(PyTorchShim):
         except RuntimeError as error:
             raise ValueError(
                 "The saved weights of the parser do not fit its settings. Widths, "
-                "rank, depth, 'inference' and 'tied' cannot be changed after training: "
-                f"undo the change in the section of the parser's model. ({error})"
+                "rank, depth, 'inference', 'labelled', 'parts' and 'tied' cannot be "
+                "changed after training: undo the change in the section of the parser's "
+                f"model. ({error})"
             ) from None
         return self

@@ -100,7 +100,7 @@ def candidates(odds: Tensor, lengths: list[int], settings: Settings) -> Tensor:
         keep = (block > enough) & valid
         if settings.prune and n + 1 > settings.max_heads:
             block = block.masked_fill(~valid, -math.inf)
-            best = block.topk(settings.max_heads, dim=1).values
-            keep &= block >= best[:, -1:]
+            best = block.topk(settings.max_heads, dim=1).indices
+            keep &= torch.zeros_like(keep).scatter_(1, best, True)
         kept.append(keep.flatten())
     return torch.cat(kept)

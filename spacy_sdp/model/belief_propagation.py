@@ -16,7 +16,8 @@ class BeliefPropagation:
 
     Two arcs that are siblings, co-parents, or grandparent and grandchild share a
     factor: a score for their both existing. A message is the log-odds that the one arc
-    of a factor sends to the other.
+    of a factor sends to the other. Messages are kept from one call to the next, so a step
+    is good for one inference.
     """
 
     def __init__(
@@ -80,18 +81,19 @@ def _factors(arcs: Arcs, parts: list[Part]) -> tuple[Tensor, Tensor]:
             one, other = _join(arcs.dep, arcs.dep)
         else:
             one, other = _join(arcs.dep, arcs.head)
+        # Each pair once. A grandchild has one grandparent, but for an arc and its reverse,
+        # which are each other's grandchild.
+        is_once = one < other
+        if part.type == GRANDCHILD:
+            is_once |= arcs.dep[other] != arcs.head[one]
+        one, other = one[is_once], other[is_once]
         score = _pair_scores(part, arcs, one, other)
         if part.type == GRANDCHILD:
-            # An arc and its reverse are each other's grandchild: one factor, not two.
-            is_reverse = arcs.dep[other] == arcs.head[one]
-            rows = is_reverse.nonzero().flatten()
+            rows = (arcs.dep[other] == arcs.head[one]).nonzero().flatten()
             reverse = _pair_scores(part, arcs, other[rows], one[rows])
             score = score.index_add(0, rows, reverse)
-            kept = ~is_reverse | (one < other)
-        else:
-            kept = one < other
-        pairs.append(torch.stack([one[kept], other[kept]]))
-        scores.append(score[kept])
+        pairs.append(torch.stack([one, other]))
+        scores.append(score)
     return torch.cat(pairs, 1), torch.cat(scores)
 
 

@@ -75,6 +75,7 @@ class Step(Protocol):
 
     first_order: Tensor  # the scores to begin with, (arcs, labels)
     sentence: Tensor  # the number of the sentence of each arc, (arcs,)
+    damping: float  # the share of the old in the new
 
     def __call__(self, scores: Tensor, posteriors: Tensor) -> Tensor:
         """Give better scores, (arcs, labels), given the scores and their softmax."""
@@ -88,8 +89,8 @@ def infer(step: Step, *, iterations: int, tolerance: float = 0.0) -> list[Tensor
 
     step (Step): The step.
     iterations (int): How often, at the most.
-    tolerance (float): A sentence stops when no posterior of its arcs changes by more,
-        which does not depend on other sentences; 0 is never.
+    tolerance (float): A sentence stops when no posterior of its arcs would change by
+        more without damping, which does not depend on other sentences; 0 is never.
     RETURNS (List[Tensor]): The scores after each iteration, (arcs, labels).
     """
     scores = step.first_order
@@ -109,7 +110,8 @@ def infer(step: Step, *, iterations: int, tolerance: float = 0.0) -> list[Tensor
         before, posteriors = posteriors, torch.softmax(scores, dim=-1)
         if tolerance:
             change = (posteriors - before).abs_().amax(-1)
-            rows = _of_same_sentences(change > tolerance, step.sentence)
+            enough = tolerance * (1 - step.damping)
+            rows = _of_same_sentences(change > enough, step.sentence)
             if len(rows) == 0:
                 break
             if len(rows) < len(scores):
@@ -172,17 +174,21 @@ class ExactMeanField:
             part._replace(head=part.head[kept], dep=part.dep[kept], far=part.far[kept])
             for part in self.parts
         ]
-        return ExactMeanField(
-            self.block[kept],
-            parts,
-            exclude_self=self.exclude_self,
-            damping=self.damping,
-        )
+        step = copy(self)
+        step.block = self.block[kept]
+        step.first_order = step.block.flatten(0, 2)
+        step.sentence = self.sentence[: len(rows)]
+        step.parts = parts
+        step.products = [
+            None if products is None else (products[0][kept], products[1][kept])
+            for products in self.products
+        ]
+        return step
 
     def __call__(self, scores: Tensor, posteriors: Tensor) -> Tensor:
         by_head = posteriors.view_as(self.block) * self.valid  # (S, n + 1, n, L)
         by_dep = by_head.transpose(1, 2).contiguous()  # (S, n, n + 1, L)
-        to_head, to_dep = self.block.clone(), torch.zeros_like(by_dep)
+        to_head, to_dep = torch.zeros_like(by_head), torch.zeros_like(by_dep)
         for part, products in zip(self.parts, self.products, strict=True):
             sent = by_head if part.type in COMMON_HEAD else by_dep
             messages = self._messages(sent, part, products)
@@ -191,7 +197,9 @@ class ExactMeanField:
             else:
                 to_dep += messages
         to_head += to_dep.transpose(1, 2)
-        return damped(to_head.flatten(0, 2), scores, self.damping)
+        # Self-loops receive nothing, so that they never change.
+        result = self.block + to_head * self.valid
+        return damped(result.flatten(0, 2), scores, self.damping)
 
     def _messages(
         self, sent: Tensor, part: Part, products: tuple[Tensor, Tensor] | None
@@ -267,8 +275,8 @@ def _without_self(
     n_rows_at_once = max(1, min(n_rows, CELLS_AT_ONCE // cells))
     n_sentences_at_once = max(1, CELLS_AT_ONCE // (cells * n_rows))
     results = []
-    for some in torch.arange(sentences).split(n_sentences_at_once):
-        which = slice(int(some[0]), int(some[-1]) + 1)
+    for start in range(0, sentences, n_sentences_at_once):
+        which = slice(start, start + n_sentences_at_once)
         chunks = []
         for chunk, row in zip(
             sent[which].split(n_rows_at_once, 1),

@@ -44,14 +44,29 @@ TIED_SLOTS = {
 }
 
 
+# What a part is called in the settings.
+PART_NAMES = {
+    SIBLING: "sibling",
+    GRANDCHILD: "grandparent",
+    CO_PARENT: "co-parent",
+    GRANDPARENT: "grandparent",
+}
+
+
 def part_slots(settings: Settings) -> dict[str, Slots]:
-    """Give the parts that are on, with their factors."""
+    """Give the parts that are on, with their factors, numbered without gaps."""
     # Belief propagation needs an energy.
     tied = settings.tied or settings.inference == "lbp"
-    return {
+    parts = {
         type_: slots
         for type_, slots in (TIED_SLOTS if tied else UNTIED_SLOTS).items()
-        if type_.replace("child", "parent") in settings.parts
+        if PART_NAMES[type_] in settings.parts
+    }
+    node = sorted({slot for slots in parts.values() for slot in slots[:3]})
+    label = sorted({slot for slots in parts.values() for slot in slots[3:]})
+    return {
+        type_: Slots(*map(node.index, slots[:3]), *map(label.index, slots[3:]))
+        for type_, slots in parts.items()
     }
 
 

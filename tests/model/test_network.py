@@ -6,6 +6,7 @@ from util import make_settings
 from spacy_sdp.model.arcs import NULL, ROOT, candidates, split_by_pairs
 from spacy_sdp.model.layers import BiLSTM, SharedDropout
 from spacy_sdp.model.network import Network
+from spacy_sdp.model.settings import PARTS
 
 WIDTH, N_LABELS = 8, 4
 
@@ -117,6 +118,8 @@ def test_candidates_are_probable_and_not_too_many():
     assert found(prune=0.01, max_heads=3) == [[1, 2], [2, 2], [3, 0], [4, 2]]
     assert found(prune=0.1, max_heads=1) == [[4, 2]]
     assert len(found(prune=0.0, max_heads=1)) == 16
+    block[:] = 0  # no more of them if all are as probable
+    assert len(found(prune=0.1, max_heads=2)) == 8
 
 
 def test_batches_are_split_by_pairs_of_nodes():
@@ -203,6 +206,18 @@ def test_every_parameter_moves(settings, prune):
         optimizer.step()
     for name, parameter in network.named_parameters():
         assert not torch.equal(before[name], parameter), name
+
+
+@pytest.mark.parametrize("tied", [True, False])
+@pytest.mark.parametrize("part", PARTS)
+def test_there_are_no_factors_without_use(part, tied):
+    network = make_network(parts=(part,), tied=tied).train()
+    total(network(random_words([5, 4]), [5, 4])).backward()
+    for factors in (
+        network.second_order.node_factors,
+        network.second_order.label_factors,
+    ):
+        assert factors.weight.grad.flatten(1).any(1).all()
 
 
 @pytest.mark.parametrize("labelled", [True, False])
