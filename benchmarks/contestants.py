@@ -3,8 +3,8 @@
 Each takes first-order scores (B, n + 1, n + 1, L) and, for each of the four kinds of
 neighbours, factors (B, n + 1, R) of the nodes i, j, k and (L, R) of the labels a and b,
 and gives the scores after some iterations. Self-loops, arcs into the root and padding
-send nothing. In the published formulas an arc is its own neighbour; ours leave it out
-by default, which is more work, and are measured so.
+send nothing. In the published formulas an arc is its own neighbour. Our default is to
+leave it out, which is more work, so both are measured.
 """
 
 from __future__ import annotations
@@ -43,8 +43,12 @@ class Problem(NamedTuple):
 
 
 def random_problem(n: int, n_labels: int, *, rank: int = 300, seed: int = 0) -> Problem:
-    """One sentence with random scores and factors, messages smaller than scores."""
+    """One sentence with random scores and factors, messages smaller than scores.
+
+    There are so many labels and NULL, which sends and receives nothing.
+    """
     generator = torch.Generator().manual_seed(seed)
+    n_labels += 1
 
     def normal(*shape: int) -> Tensor:
         return torch.randn(*shape, generator=generator)
@@ -53,9 +57,7 @@ def random_problem(n: int, n_labels: int, *, rank: int = 300, seed: int = 0) -> 
     # About two probable heads a word, as a trained parser has them.
     scores[..., 1:] -= 8.0 + math.log(n_labels)
     rows = torch.randint(0, n + 1, (2 * n,), generator=generator)
-    scores[0, rows, torch.arange(1, n + 1).repeat(2), min(1, n_labels - 1)] += (
-        10.0 + math.log(n_labels)
-    )
+    scores[0, rows, torch.arange(1, n + 1).repeat(2), 1] += 10.0 + math.log(n_labels)
     parts = [
         Part(
             type_,
@@ -64,6 +66,8 @@ def random_problem(n: int, n_labels: int, *, rank: int = 300, seed: int = 0) -> 
         )
         for type_ in PART_TYPES
     ]
+    for part in parts:
+        part.label[0] = part.far_label[0] = 0
     return Problem(scores, valid_mask([n], n), parts, [n])
 
 
@@ -76,17 +80,7 @@ def valid_mask(lengths: list[int], n: int) -> Tensor:
 
 def dense(problem: Problem, iterations: int) -> Tensor:
     """Without decomposition ("w/o CPD"): order-5 tensors written out, O(n^3 L^2)."""
-    tensors = {
-        part.type: torch.einsum(
-            "zir,zjr,zkr,ar,br->zijkab",
-            part.head,
-            part.dep,
-            part.far,
-            part.label,
-            part.far_label,
-        )
-        for part in problem.parts
-    }
+    tensors = {part.type: _written_out(part) for part in problem.parts}
     scores = problem.scores
     for _ in range(iterations):
         posteriors = torch.softmax(scores, -1) * problem.mask
@@ -97,30 +91,48 @@ def dense(problem: Problem, iterations: int) -> Tensor:
     return scores
 
 
+def _written_out(part: Part) -> Tensor:
+    """The scores of a part, (B, i, j, k, a, b), as one multiplication of matrices."""
+    nodes = torch.einsum("zir,zjr,zkr->zijkr", part.head, part.dep, part.far)
+    labels = torch.einsum("ar,br->abr", part.label, part.far_label)
+    tensor = nodes.flatten(0, 3) @ labels.flatten(0, 1).T
+    return tensor.view(*nodes.shape[:4], *labels.shape[:2])
+
+
 def published(problem: Problem, iterations: int) -> Tensor:
-    """With decomposition, as published ("w/ CPD"): padded einsum, O(n^2 L R)."""
+    """With decomposition, as published ("w/ CPD"): padded tensors, O(n^2 L R).
+
+    The products and sums of the formulas are done as torch does them fastest, which is
+    up to three times faster than handing the formulas to `torch.einsum`.
+    """
     scores = problem.scores
     for _ in range(iterations):
         posteriors = torch.softmax(scores, -1) * problem.mask
         scores = problem.scores
         for part in problem.parts:
-            ends = NEIGHBOUR[part.type]
-            near = ends.replace("k", "")
-            sent = torch.einsum(f"z{ends}b,br->z{ends}r", posteriors, part.far_label)
-            cached = torch.einsum(f"z{ends}r,zkr->z{near}r", sent, part.far)
-            head = part.head * cached if near == "i" else part.head
-            dep = part.dep * cached if near == "j" else part.dep
-            scores = scores + torch.einsum(
-                "zijr,ar->zija", torch.einsum("zir,zjr->zijr", head, dep), part.label
-            )
+            sent = posteriors @ part.far_label  # (B, n + 1, n + 1, R)
+            if NEIGHBOUR[part.type][1] == "k":
+                cached = (sent * part.far.unsqueeze(1)).sum(2)  # (B, n + 1, R)
+            else:
+                cached = (sent * part.far.unsqueeze(2)).sum(1)
+            head, dep = part.head, part.dep
+            if "i" in NEIGHBOUR[part.type]:
+                head = head * cached
+            else:
+                dep = dep * cached
+            scores = scores + (head.unsqueeze(2) * dep.unsqueeze(1)) @ part.label.T
     return scores
 
 
-def exact(
-    problem: Problem, iterations: int, *, exclude_self: bool = True
-) -> list[Tensor]:
-    """Ours, exact: blocks of sentences of the same length, without padding."""
-    results = []
+class Block(NamedTuple):
+    """The sentences of one length, as the network gives them."""
+
+    scores: Tensor  # (S, n + 1, n, L)
+    parts: list[Part]  # tables (S, n + 1, R)
+
+
+def to_blocks(problem: Problem) -> list[Block]:
+    blocks = []
     for n in dict.fromkeys(problem.lengths):
         rows = torch.tensor([i for i, m in enumerate(problem.lengths) if m == n])
         parts = [
@@ -131,10 +143,18 @@ def exact(
             )
             for part in problem.parts
         ]
-        block = problem.scores[rows, : n + 1, 1 : n + 1]
-        step = ExactMeanField(block, parts, exclude_self=exclude_self)
-        results.append(infer(step, iterations=iterations)[-1])
-    return results
+        scores = problem.scores[rows, : n + 1, 1 : n + 1].contiguous()
+        blocks.append(Block(scores, parts))
+    return blocks
+
+
+def exact(blocks: list[Block], iterations: int, *, exclude_self: bool) -> list[Tensor]:
+    """Ours, exact: blocks of sentences of the same length, without padding."""
+    steps = (
+        ExactMeanField(block.scores, block.parts, exclude_self=exclude_self)
+        for block in blocks
+    )
+    return [infer(step, iterations=iterations)[-1] for step in steps]
 
 
 class Candidates(NamedTuple):

@@ -33,6 +33,7 @@ from contestants import (
     pruned_iterations,
     published,
     random_problem,
+    to_blocks,
     valid_mask,
 )
 from spacy.tokens import Doc
@@ -51,8 +52,8 @@ from spacy_sdp.parser import SemanticParser
 LABELS = (1, 5, 10, 20, 30, 40, 91)
 LENGTHS = (10, 20, 40, 80, 160, 320)
 RANK = 300
-# Tensors of more bytes are not written out.
-DENSE_LIMIT = 2.5e9
+# Tensors of more bytes than that are not written out.
+DENSE_LIMIT = 12e9
 BATCH_WORDS = 3000
 
 
@@ -70,6 +71,9 @@ def main() -> None:
     semantic_parser = next(
         pipe for _, pipe in nlp.pipeline if isinstance(pipe, SemanticParser)
     )
+    settings = semantic_parser.model.get_ref("network").shims[0].settings
+    if settings.inference != "mean_field" or not settings.labelled:
+        parser.error("the pipeline has to be one with labelled mean field")
     data = args.data or EXAMPLES
     docs = [each.to_doc(nlp.vocab) for each in formats.read(data)]
     bench = Benchmark(semantic_parser, docs, quick=args.quick)
@@ -103,7 +107,7 @@ class Benchmark:
         self.labels = (1, 10, 91) if quick else LABELS
         self.lengths = LENGTHS[:4] if quick else LENGTHS
         self.batch_words = 500 if quick else BATCH_WORDS
-        self.size = 8 * len(self.labels) + 3 * len(self.lengths) + 9 + 7
+        self.size = 10 * len(self.labels) + 4 * len(self.lengths) + 12 + 8
         self.peak_gflops = peak_gflops()
 
     def figure(self) -> Iterator[dict]:
@@ -112,75 +116,90 @@ class Benchmark:
         for n_labels in self.labels:
             problem = random_problem(n, n_labels, rank=RANK)
             for mode in ("forward", "backward"):
-                copies = 1 if mode == "forward" else 2
-                fits = 16 * n**3 * n_labels**2 * copies < DENSE_LIMIT
-                systems = {
-                    "dense": partial(dense, problem, iterations) if fits else None,
-                    "published": partial(published, problem, iterations),
-                    "exact": partial(exact, problem, iterations),
-                    "pruned": partial(pruned, problem, iterations),
-                }
+                systems = contestants(problem, iterations)
+                # A tensor for each part and one in between, and again for gradients.
+                copies = 5 if mode == "forward" else 10
+                if 4 * (n + 1) ** 3 * (n_labels + 1) ** 2 * copies < DENSE_LIMIT:
+                    systems["dense"] = partial(dense, problem, iterations)
+                else:
+                    systems["dense"] = None
                 times = measure(systems, problem, mode, quick=self.quick)
                 for system, ms in times.items():
-                    yield row("figure", system, n, n_labels, 1, mode, iterations, ms)
+                    yield row(
+                        "figure", system, n, n_labels, 1, RANK, mode, iterations, ms
+                    )
 
     def growth(self) -> Iterator[dict]:
         """Time and memory of one sentence as it gets longer."""
-        iterations = 3
+        iterations, n_labels = 3, 91
         for n in self.lengths:
-            random = random_problem(n, 91, rank=RANK)
+            random = random_problem(n, n_labels, rank=RANK)
             real = real_problem(self.parser, [joined(self.docs, n)])
-            systems = {
-                "published": partial(published, random, iterations),
-                "exact": partial(exact, random, iterations),
-                "pruned": partial(pruned_iterations, find_candidates(real), iterations),
-            }
+            found = find_candidates(real)
+            systems = contestants(random, iterations)
+            systems["pruned"] = partial(pruned_iterations, found, iterations)
             times = measure(systems, random, "forward", quick=self.quick)
             for system, ms in times.items():
-                labels = (real if system == "pruned" else random).scores.shape[-1]
+                size = (n_labels, 1, RANK)
+                if system == "pruned":
+                    size = (real.scores.shape[-1] - 1, 1, rank_of(real))
                 peak = peak_mb(systems[system])
-                yield row(
-                    "growth", system, n, labels, 1, "forward", iterations, ms, peak
-                )
+                yield row("growth", system, n, *size, "forward", iterations, ms, peak)
 
     def batch(self) -> Iterator[dict]:
         """A training batch of mixed lengths, with the factors of the pipeline."""
         problem = real_problem(self.parser, some_words(self.docs, self.batch_words))
-        count, size, _, labels = problem.scores.shape
+        count, size, _, columns = problem.scores.shape
+        shape = (size - 1, columns - 1, count, rank_of(problem))
         for iterations, mode in ((3, "forward"), (10, "forward"), (3, "backward")):
-            systems = {
-                "published": partial(published, problem, iterations),
-                "exact": partial(exact, problem, iterations),
-                "pruned": partial(pruned, problem, iterations),
-            }
+            systems = contestants(problem, iterations)
             times = measure(systems, problem, mode, quick=self.quick)
             for system, ms in times.items():
                 peak = peak_mb(systems[system]) if mode == "forward" else None
-                yield row(
-                    "batch", system, size - 1, labels, count, mode, iterations, ms, peak
-                )
+                yield row("batch", system, *shape, mode, iterations, ms, peak)
 
     def share(self) -> Iterator[dict]:
         """Where the time of a whole parse goes, for the parser alone."""
         docs = self.docs[: 50 if self.quick else 500]
         words = sum(map(len, docs))
         settings = self.parser.model.get_ref("network").shims[0].settings
-        seconds: dict[str, float] = {}
-        for _ in range(2):  # the first one warms up
+        runs: list[dict[str, float]] = []
+        for _ in range(2 if self.quick else 6):
+            copies = [doc.copy() for doc in docs]
+            seconds: dict[str, float] = {}
             with timed_parts(self.parser, seconds):
                 start = time.perf_counter()
-                for _ in self.parser.pipe((doc.copy() for doc in docs), batch_size=64):
+                for _ in self.parser.pipe(copies, batch_size=64):
                     pass
-                seconds["all"] = time.perf_counter() - start
-        named = sum(seconds.values()) - seconds["all"]
-        seconds["decoding and the rest"] = seconds["all"] - named
+                total = time.perf_counter() - start
+            rest = total - sum(seconds.values())
+            runs.append({**seconds, "decoding and the rest": rest, "all": total})
+        # The first one warms up.
+        seconds = sorted(runs[1:], key=lambda run: run["all"])[len(runs[1:]) // 2]
         for name, value in seconds.items():
             yield {
-                **row("share", name, words, len(self.parser.labels) + 2, len(docs)),
-                "iterations": settings.predict_iterations,
+                **row(
+                    *("share", name, words, len(self.parser.labels) + 1, len(docs)),
+                    *(settings.rank, "forward", settings.predict_iterations),
+                ),
                 "ms": 1000 * value,
                 "share": value / seconds["all"],
             }
+
+
+def contestants(problem: Problem, iterations: int) -> dict[str, Callable | None]:
+    """The contestants for a problem. Ours are given it as our network makes it."""
+    blocks = to_blocks(problem)
+    return {
+        "published": partial(published, problem, iterations),
+        "exact": partial(exact, blocks, iterations, exclude_self=False),
+        "exact, without self": partial(exact, blocks, iterations, exclude_self=True),
+        "pruned": partial(pruned, problem, iterations),
+    }
+
+
+def rank_of(problem: Problem) -> int:
+    return problem.parts[0].label.shape[1]
 
 
 def row(
@@ -189,16 +208,21 @@ def row(
     n: int,
     labels: int,
     batch: int,
-    mode: str = "forward",
-    iterations: int = 3,
+    rank: int,
+    mode: str,
+    iterations: int,
     ms: float | None = None,
     peak: float | None = None,
 ) -> dict:
+    # Two rows for exact inference: in the published formulas, and so in the first, an
+    # arc is its own neighbour; in the second, our default, and in "pruned" it is not.
     return {
         "experiment": experiment,
-        "system": system,
+        "system": system.removesuffix(", without self"),
+        "exclude_self": system in ("exact, without self", "pruned"),
         "n": n,
         "labels": labels,
+        "rank": rank,
         "batch": batch,
         "mode": mode,
         "iterations": iterations,
@@ -215,7 +239,7 @@ def measure(
     quick: bool,
 ) -> dict[str, float | None]:
     """The median time of each system, taking turns."""
-    budget, most = (0.7, 5) if quick else (6.0, 100)
+    budget, most = (0.7, 5) if quick else (3.0, 100)
     times: dict[str, list[float]] = {name: [] for name in systems}
     tensors = [problem.scores, *(t for part in problem.parts for t in part[1:])]
     for tensor in tensors:
@@ -365,66 +389,89 @@ def timed_parts(parser: SemanticParser, seconds: dict[str, float]) -> Iterator[N
             setattr(owner, name, function)
 
 
+SYSTEMS = {
+    ("dense", False): "w/o CPD",
+    ("published", False): "w/ CPD, as published",
+    ("exact", False): "ours, exact",
+    ("exact", True): "ours, exact, without self",
+    ("pruned", True): "ours, pruned",
+}
+
+
 def summary(rows: list[dict], batch_words: int) -> list[str]:
     """The tables, and what follows from them."""
     lines: list[str] = []
-    figure = by_system(rows, "figure")
     for mode in ("forward", "backward"):
         lines += [
             f"**Seconds for 100 runs**, n = 40, rank {RANK}, 3 iterations, {mode}:",
             "",
-            "| labels | w/o CPD | w/ CPD, as published | ours, exact | ours, pruned |",
-            "|---|---|---|---|---|",
+            *table(rows, "figure", "labels", 0.1, mode=mode),
+            "",
         ]
-        for n_labels in sorted({key[1] for key in figure["published"]}):
-            cells = [
-                number(figure[name].get((40, n_labels, mode, 3)), 0.1)
-                for name in ("dense", "published", "exact", "pruned")
-            ]
-            lines.append(f"| {n_labels} | " + " | ".join(cells) + " |")
-        lines.append("")
     lines += [
-        "**Growth** with the length n of a sentence, ms (peak MB), 3 iterations; "
-        "random factors with 91 labels, for pruned those of the pipeline, when the "
+        "**Growth** with the length n of a sentence, ms, 3 iterations; random factors "
+        f"of rank {RANK} with 91 labels, for pruned those of the pipeline, when the "
         "candidates are known:",
         "",
-        "| n | w/ CPD, as published | ours, exact | ours, pruned |",
-        "|---|---|---|---|",
+        *table(rows, "growth", "n"),
+        "",
+        "The same, peak memory in MB:",
+        "",
+        *table(rows, "growth", "n", value="peak_mb"),
+        "",
     ]
-    growth = [r for r in rows if r["experiment"] == "growth"]
-    for n in sorted({r["n"] for r in growth}):
-        cells = []
-        for name in ("published", "exact", "pruned"):
-            (r,) = (r for r in growth if r["n"] == n and r["system"] == name)
-            cells.append(f"{number(r['ms'])} ({number(r['peak_mb'])})")
-        lines.append(f"| {n} | " + " | ".join(cells) + " |")
     exponents = [
-        f"{name} {exponent(growth, name):.2f}"
-        for name in ("published", "exact", "pruned")
+        f"{name} {exponent(rows, *system):.2f}"
+        for system, name in SYSTEMS.items()
+        if system[0] != "dense"
     ]
     lines += [
-        "",
-        f"Exponent of the time in n, from n = 40 on: {', '.join(exponents)}.",
+        f"Exponent of the time in n, from n = 40 on: {'; '.join(exponents)}.",
         "",
         f"**A batch** of {batch_words} words of mixed lengths, factors of the "
         "pipeline, the choice of the candidates included, ms:",
         "",
-        "| iterations | mode | as published | exact | pruned | published / exact | "
-        "published / pruned |",
-        "|---|---|---|---|---|---|---|",
+        *table(rows, "batch", "iterations", mode="forward"),
+        "",
+        "The same, forward and backward:",
+        "",
+        *table(rows, "batch", "iterations", mode="backward"),
+        "",
+        "**A parse** by the parser alone:",
+        "",
+        "| part | ms | share |",
+        "|---|---|---|",
     ]
-    batch = by_system(rows, "batch")
-    for key in batch["published"]:
-        times = [batch[name][key] for name in ("published", "exact", "pruned")]
-        ratios = [f"{times[0] / time:.1f}" for time in times[1:]]
-        cells = [str(key[3]), key[2], *map(number, times), *ratios]
-        lines.append("| " + " | ".join(cells) + " |")
-    lines += ["", "**A parse** by the parser alone:", "", "| part | ms | share |"]
-    lines.append("|---|---|---|")
-    for r in rows:
-        if r["experiment"] == "share":
-            cells = [r["system"], number(r["ms"]), f"{100 * r['share']:.1f}%"]
+    for each in rows:
+        if each["experiment"] == "share":
+            cells = [each["system"], number(each["ms"]), f"{100 * each['share']:.1f}%"]
             lines.append("| " + " | ".join(cells) + " |")
+    return lines
+
+
+def table(
+    rows: list[dict],
+    experiment: str,
+    by: str,
+    scale: float = 1.0,
+    *,
+    mode: str = "forward",
+    value: str = "ms",
+) -> list[str]:
+    """A table with a column for each system that took part."""
+    values: dict[tuple, dict] = {}
+    for each in rows:
+        if (each["experiment"], each["mode"]) == (experiment, mode):
+            system = (each["system"], each["exclude_self"])
+            values.setdefault(system, {})[each[by]] = each[value]
+    systems = [system for system in SYSTEMS if system in values]
+    lines = [
+        f"| {by} | " + " | ".join(SYSTEMS[system] for system in systems) + " |",
+        "|---" * (len(systems) + 1) + "|",
+    ]
+    for key in values[systems[0]]:
+        cells = [number(values[system][key], scale) for system in systems]
+        lines.append(f"| {key} | " + " | ".join(cells) + " |")
     return lines
 
 
@@ -438,6 +485,7 @@ def limit(bench: Benchmark) -> list[str]:
         for r in bench.rows
         if r["experiment"] == "figure"
         and (r["system"], r["labels"], r["mode"]) == ("exact", labels, "forward")
+        and not r["exclude_self"]
     )
     return [
         f"**The physical limit**: {bench.peak_gflops:.0f} GFLOP/s is what this machine "
@@ -447,22 +495,19 @@ def limit(bench: Benchmark) -> list[str]:
     ]
 
 
-def by_system(rows: list[dict], experiment: str) -> dict[str, dict]:
-    found: dict[str, dict] = {}
-    for r in rows:
-        if r["experiment"] == experiment:
-            key = (r["n"], r["labels"], r["mode"], r["iterations"])
-            found.setdefault(r["system"], {})[key] = r["ms"]
-    return found
-
-
 def number(value: float | None, scale: float = 1.0) -> str:
     return "does not fit" if value is None else f"{scale * value:.3g}"
 
 
-def exponent(rows: list[dict], system: str) -> float:
+def exponent(rows: list[dict], system: str, exclude_self: bool) -> float:
     """The slope of a line through the logarithms."""
-    points = [(r["n"], r["ms"]) for r in rows if r["system"] == system and r["n"] >= 40]
+    points = [
+        (each["n"], each["ms"])
+        for each in rows
+        if each["experiment"] == "growth"
+        and (each["system"], each["exclude_self"]) == (system, exclude_self)
+        and each["n"] >= 40
+    ]
     x, y = torch.tensor(points).log().T
     x, y = x - x.mean(), y - y.mean()
     return float((x * y).sum() / (x * x).sum())
@@ -474,25 +519,19 @@ def plot(folder: Path, rows: list[dict]) -> None:
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    names = {
-        "dense": "w/o CPD",
-        "published": "w/ CPD, as published",
-        "exact": "ours, exact",
-        "pruned": "ours, pruned",
-    }
     for experiment, axis, x_label in (
         ("figure", "labels", "labels"),
         ("growth", "n", "words in the sentence"),
     ):
         figure, axes = pyplot.subplots(figsize=(6, 4))
-        for system, name in names.items():
+        for system, name in SYSTEMS.items():
             points = [
-                (r[axis], r["ms"])
-                for r in rows
-                if r["experiment"] == experiment
-                and r["system"] == system
-                and r["mode"] == "forward"
-                and r["ms"] is not None
+                (each[axis], each["ms"])
+                for each in rows
+                if each["experiment"] == experiment
+                and (each["system"], each["exclude_self"]) == system
+                and each["mode"] == "forward"
+                and each["ms"] is not None
             ]
             if points:
                 axes.plot(*zip(*points, strict=True), marker="o", label=name)

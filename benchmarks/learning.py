@@ -35,6 +35,10 @@ SYSTEMS = {
         f"{MODEL}.labelled": False,
         f"{MODEL}.inference": "lbp",
     },
+    "first order, arcs and labels apart": {
+        f"{MODEL}.inference": "none",
+        f"{MODEL}.labelled": False,
+    },
     "labelled, an arc is its own neighbour": {f"{MODEL}.exclude_self": False},
     "labelled, tied": {f"{MODEL}.tied": True},
     "labelled, trained without pruning": {f"{MODEL}.prune": 0.0},
@@ -47,7 +51,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("train", type=Path, help="training data, .sdp or .spacy")
     parser.add_argument("dev", type=Path, help="data to score on, .sdp or .spacy")
-    parser.add_argument("--out", type=Path, default=Path("results"))
+    parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results")
     parser.add_argument("--steps", type=int, default=600)
     parser.add_argument("--words", type=int, default=800, help="words in a batch")
     parser.add_argument("--systems", nargs="+", choices=SYSTEMS, default=[*SYSTEMS][:2])
@@ -57,7 +61,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         models = args.models or Path(folder)
         data = {
-            name: to_spacy(getattr(args, name), folder) for name in ("train", "dev")
+            name: to_spacy(getattr(args, name), Path(folder) / f"{name}.spacy")
+            for name in ("train", "dev")
         }
         rows = []
         for name in tqdm(args.systems, desc="systems"):
@@ -70,10 +75,9 @@ def main() -> None:
     plot(args.out / "learning.png", rows)
 
 
-def to_spacy(path: Path, folder: str) -> Path:
+def to_spacy(path: Path, output: Path) -> Path:
     if path.suffix == ".spacy":
         return path.resolve()
-    output = Path(folder) / f"{path.stem}.spacy"
     command = [sys.executable, "-m", "spacy", "sdp", "convert", path, output]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     return output
@@ -101,8 +105,12 @@ def train(
     for option, value in overrides.items():
         command += [option, value if isinstance(value, str) else json.dumps(value)]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    return read_log(name, log)
+
+
+def read_log(name: str, log: Path) -> list[dict]:
+    """The scores of a system, which the logger writes in per cent."""
     rows = [json.loads(line) for line in log.read_text().splitlines()]
-    # The logger writes per cent.
     return [
         {
             "system": name,

@@ -316,7 +316,7 @@ class NetworkShim(PyTorchShim):
             raise ValueError(
                 "The saved weights of the parser do not fit its settings. Widths, "
                 "rank, depth, 'inference', 'labelled', 'parts' and 'tied' cannot be "
-                "changed after training: undo the change in the section of the parser's "
-                f"model. ({error})"
+                "changed after training: undo the change in the section of the "
+                f"parser's model. ({error})"
             ) from None
         return self

@@ -16,8 +16,8 @@ class BeliefPropagation:
 
     Two arcs that are siblings, co-parents, or grandparent and grandchild share a
     factor: a score for their both existing. A message is the log-odds that the one arc
-    of a factor sends to the other. Messages are kept from one call to the next, so a step
-    is good for one inference.
+    of a factor sends to the other. Messages are kept from one call to the next, so a
+    step is good for one inference.
     """
 
     def __init__(
@@ -81,8 +81,8 @@ def _factors(arcs: Arcs, parts: list[Part]) -> tuple[Tensor, Tensor]:
             one, other = _join(arcs.dep, arcs.dep)
         else:
             one, other = _join(arcs.dep, arcs.head)
-        # Each pair once. A grandchild has one grandparent, but for an arc and its reverse,
-        # which are each other's grandchild.
+        # Each pair once. Who is the grandparent is plain, but for an arc and its
+        # reverse, which are each other's.
         is_once = one < other
         if part.type == GRANDCHILD:
             is_once |= arcs.dep[other] != arcs.head[one]

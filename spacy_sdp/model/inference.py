@@ -14,6 +14,7 @@ step again and again.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
@@ -188,18 +189,16 @@ class ExactMeanField:
     def __call__(self, scores: Tensor, posteriors: Tensor) -> Tensor:
         by_head = posteriors.view_as(self.block) * self.valid  # (S, n + 1, n, L)
         by_dep = by_head.transpose(1, 2).contiguous()  # (S, n, n + 1, L)
-        to_head, to_dep = torch.zeros_like(by_head), torch.zeros_like(by_dep)
+        new = self.block
         for part, products in zip(self.parts, self.products, strict=True):
             sent = by_head if part.type in COMMON_HEAD else by_dep
-            messages = self._messages(sent, part, products)
-            if part.type in (SIBLING, GRANDPARENT):
-                to_head += messages
-            else:
-                to_dep += messages
-        to_head += to_dep.transpose(1, 2)
+            received = self._messages(sent, part, products)
+            if part.type in (CO_PARENT, GRANDCHILD):
+                received = received.transpose(1, 2)
+            new = new + received
         # Self-loops receive nothing, so that they never change.
-        result = self.block + to_head * self.valid
-        return damped(result.flatten(0, 2), scores, self.damping)
+        new = torch.where(self.valid.bool(), new, self.block)
+        return damped(new.flatten(0, 2), scores, self.damping)
 
     def _messages(
         self, sent: Tensor, part: Part, products: tuple[Tensor, Tensor] | None
@@ -212,25 +211,26 @@ class ExactMeanField:
             return _without_self(sent, head, dep, far, part)
         if part.type == CO_PARENT and self.exclude_self:
             return _without_self(sent, dep, head, far, part)
-        received = _gather(sent, far, part.far_label, products)
+        received = _gather(sent, far, part.far_label, products)  # (S, rows, R)
         if part.type == SIBLING:
-            return _spread(head * received, dep, part.label, products)
-        if part.type == CO_PARENT:
-            return _spread(dep * received, head, part.label, products)
-        if part.type == GRANDCHILD:
+            rows, columns = head * received, dep
+        elif part.type == CO_PARENT:
+            rows, columns = dep * received, head
+        elif part.type == GRANDCHILD:
             # The common head of the neighbours is the dependent of the receiving arc.
-            return _spread(dep * received[:, 1:], head, part.label, products)
-        # Their common dependent is the head of the receiving arc, but never the root.
-        received = pad(received, (0, 0, 1, 0))
-        return _spread(head * received, dep, part.label, products)
+            rows, columns = dep * received[:, 1:], head
+        else:
+            # Their common dependent is its head, which is then not the root.
+            rows, columns = head * pad(received, (0, 0, 1, 0)), dep
+        return _spread(rows, columns, part.label, products)
 
     def _products(self, part: Part) -> tuple[Tensor, Tensor] | None:
         """Products of the factors of columns and labels, which do not change.
 
-        They pay if there are not many more labels than words.
+        They pay if there are fewer labels than words.
         """
         _, _, n, n_labels = self.block.shape
-        if n_labels > 2 * n or (
+        if n_labels > 0.75 * n or (
             self.exclude_self and part.type in (SIBLING, CO_PARENT)
         ):
             return None
@@ -248,46 +248,70 @@ def _gather(
     sent: Tensor, far: Tensor, label: Tensor, products: tuple[Tensor, Tensor] | None
 ) -> Tensor:
     """Sum over the columns of rows (S, rows, columns, L): (S, rows, R)."""
-    if products is None:
+    if products is not None:
+        return sent.flatten(2) @ products[0]
+
+    def gather(sent: Tensor, far: Tensor) -> Tensor:
         return ((sent @ label) * far.unsqueeze(1)).sum(2)
-    return sent.flatten(2) @ products[0]
+
+    return _by_chunks(gather, label.shape[1], [sent], [far])
 
 
 def _spread(
     rows: Tensor, columns: Tensor, label: Tensor, products: tuple[Tensor, Tensor] | None
 ) -> Tensor:
     """Scores of all rows with all columns and labels, (S, rows, columns, L)."""
-    if products is None:
+    if products is not None:
+        scores = rows @ products[1].transpose(1, 2)
+        return scores.unflatten(2, (columns.shape[1], len(label)))
+
+    def spread(rows: Tensor, columns: Tensor) -> Tensor:
         return (rows.unsqueeze(2) * columns.unsqueeze(1)) @ label.T
-    scores = rows @ products[1].transpose(1, 2)
-    return scores.unflatten(2, (columns.shape[1], len(label)))
+
+    return _by_chunks(spread, label.shape[1], [rows], [columns])
 
 
 def _without_self(
     sent: Tensor, rows: Tensor, columns: Tensor, far: Tensor, part: Part
 ) -> Tensor:
-    """Messages between the arcs of a row, each without its own: (S, rows, columns, L).
+    """Messages between the arcs of a row, but for its own: (S, rows, columns, L)."""
 
-    Done some rows at a time, so that what is in between stays in the cache.
+    def exchange(sent: Tensor, rows: Tensor, columns: Tensor, far: Tensor) -> Tensor:
+        own = (sent @ part.far_label) * far.unsqueeze(1)  # (S, rows, columns, R)
+        received = (own.sum(2, keepdim=True) - own) * rows.unsqueeze(2)
+        return (received * columns.unsqueeze(1)) @ part.label.T
+
+    return _by_chunks(exchange, part.label.shape[1], [sent, rows], [columns, far])
+
+
+def _by_chunks(
+    function: Callable[..., Tensor],
+    rank: int,
+    rows: list[Tensor],
+    columns: list[Tensor],
+) -> Tensor:
+    """Apply a function of rows and columns to some rows of some sentences at a time.
+
+    What it makes in between, (S, rows, columns, R), then stays in the cache.
     """
-    sentences, n_rows, n_columns, _ = sent.shape
-    cells = n_columns * part.label.shape[1]
-    n_rows_at_once = max(1, min(n_rows, CELLS_AT_ONCE // cells))
-    n_sentences_at_once = max(1, CELLS_AT_ONCE // (cells * n_rows))
-    results = []
-    for start in range(0, sentences, n_sentences_at_once):
-        which = slice(start, start + n_sentences_at_once)
-        chunks = []
-        for chunk, row in zip(
-            sent[which].split(n_rows_at_once, 1),
-            rows[which].split(n_rows_at_once, 1),
-            strict=True,
-        ):
-            own = (chunk @ part.far_label) * far[which].unsqueeze(1)
-            received = (own.sum(2, keepdim=True) - own) * row.unsqueeze(2)
-            chunks.append((received * columns[which].unsqueeze(1)) @ part.label.T)
-        results.append(torch.cat(chunks, 1) if len(chunks) > 1 else chunks[0])
-    return torch.cat(results) if len(results) > 1 else results[0]
+    sentences, n_rows = rows[0].shape[:2]
+    cells = columns[0].shape[1] * rank  # of a row
+    if sentences * n_rows * cells <= CELLS_AT_ONCE:
+        return function(*rows, *columns)
+    if sentences > 1:
+        count = max(1, CELLS_AT_ONCE // (n_rows * cells))
+        chunks = zip(*(tensor.split(count) for tensor in rows + columns), strict=True)
+        return torch.cat(
+            [
+                _by_chunks(
+                    function, rank, list(chunk[: len(rows)]), list(chunk[len(rows) :])
+                )
+                for chunk in chunks
+            ]
+        )
+    count = max(1, CELLS_AT_ONCE // cells)
+    chunks = zip(*(tensor.split(count, 1) for tensor in rows), strict=True)
+    return torch.cat([function(*chunk, *columns) for chunk in chunks], 1)
 
 
 class PrunedMeanField:
