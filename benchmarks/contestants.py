@@ -166,10 +166,15 @@ class Candidates(NamedTuple):
     node_sentence: Tensor
 
 
-def find_candidates(problem: Problem, *, epsilon: float = 0.01) -> Candidates:
+def find_candidates(
+    problem: Problem, *, prune: float = 0.01, max_heads: int = 10
+) -> Candidates:
     odds = torch.logsumexp(problem.scores[..., 1:], -1) - problem.scores[..., 0]
-    probable = odds > math.log(epsilon) - math.log1p(-epsilon)
-    sentence, head, dep = (probable & problem.mask[..., 0].bool()).nonzero().T
+    odds = odds.masked_fill(problem.mask[..., 0] == 0, -math.inf)
+    probable = odds > math.log(prune) - math.log1p(-prune)
+    best = odds.topk(min(max_heads, odds.shape[1]), dim=1).indices
+    probable &= torch.zeros_like(probable).scatter_(1, best, True)
+    sentence, head, dep = probable.nonzero().T
     size = problem.scores.shape[1]
     parts = [
         part._replace(

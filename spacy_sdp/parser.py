@@ -33,7 +33,7 @@ factor_width = 50
 rank = 64
 inference = "mean_field"
 train_iterations = 2
-predict_iterations = 2
+predict_iterations = 3
 
 [model.tok2vec]
 @architectures = "spacy.MultiHashEmbed.v2"

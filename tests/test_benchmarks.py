@@ -25,7 +25,7 @@ def test_all_formulations_agree():
 
 def test_pruned_is_exact_but_for_improbable_arcs():
     problem = contestants.random_problem(6, 3, rank=5)
-    found = contestants.find_candidates(problem, epsilon=1e-30)
+    found = contestants.find_candidates(problem, prune=1e-30)
     blocks = contestants.to_blocks(problem)
     (exact,) = contestants.exact(blocks, 3, exclude_self=True)
     valid = problem.mask[0, :, 1:, 0].bool()

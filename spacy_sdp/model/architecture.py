@@ -52,7 +52,7 @@ def MeanFieldParser(
     exclude_self: bool = True,
     null_factors: bool = False,
     train_iterations: int = 2,
-    predict_iterations: int = 2,
+    predict_iterations: int = 3,
     damping: float = 0.0,
     tolerance: float = 0.001,
     prune: float = 0.01,
