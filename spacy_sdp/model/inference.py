@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
+from functools import reduce
 from typing import NamedTuple, Protocol
 
 import torch
@@ -75,8 +76,11 @@ class Step(Protocol):
     """One iteration of an algorithm."""
 
     first_order: Tensor  # the scores to begin with, (arcs, labels)
-    sentence: Tensor  # the number of the sentence of each arc, (arcs,)
     damping: float  # the share of the old in the new
+
+    @property
+    def sentence(self) -> Tensor:
+        """The number of the sentence of each arc, (arcs,)."""
 
     def __call__(self, scores: Tensor, posteriors: Tensor) -> Tensor:
         """Give better scores, (arcs, labels), given the scores and their softmax."""
@@ -161,13 +165,16 @@ class ExactMeanField:
         self.parts = parts
         self.exclude_self = exclude_self
         self.damping = damping
-        sentences, size, n, _ = first_order.shape
         self.first_order = first_order.flatten(0, 2)
-        self.sentence = torch.arange(
-            sentences, device=first_order.device
-        ).repeat_interleave(size * n)
-        self.valid = valid_arcs(n, first_order).unsqueeze(-1)  # (n + 1, n, 1)
+        valid = valid_arcs(first_order.shape[2], first_order).unsqueeze(-1)
+        self.valid, self.is_valid = valid, valid.bool()  # (n + 1, n, 1)
         self.products = [self._products(part) for part in parts]
+
+    @property
+    def sentence(self) -> Tensor:
+        sentences, size, n, _ = self.block.shape
+        numbers = torch.arange(sentences, device=self.block.device)
+        return numbers.repeat_interleave(size * n)
 
     def select(self, rows: Tensor) -> ExactMeanField:
         kept = self.sentence.index_select(0, rows).unique()
@@ -178,7 +185,6 @@ class ExactMeanField:
         step = copy(self)
         step.block = self.block[kept]
         step.first_order = step.block.flatten(0, 2)
-        step.sentence = self.sentence[: len(rows)]
         step.parts = parts
         step.products = [
             None if products is None else (products[0][kept], products[1][kept])
@@ -189,15 +195,19 @@ class ExactMeanField:
     def __call__(self, scores: Tensor, posteriors: Tensor) -> Tensor:
         by_head = posteriors.view_as(self.block) * self.valid  # (S, n + 1, n, L)
         by_dep = by_head.transpose(1, 2).contiguous()  # (S, n, n + 1, L)
-        new = self.block
+        rows_are_heads, rows_are_deps = [self.block], []
         for part, products in zip(self.parts, self.products, strict=True):
             sent = by_head if part.type in COMMON_HEAD else by_dep
-            received = self._messages(sent, part, products)
-            if part.type in (CO_PARENT, GRANDCHILD):
-                received = received.transpose(1, 2)
-            new = new + received
+            messages = self._messages(sent, part, products)
+            if part.type in (SIBLING, GRANDPARENT):
+                rows_are_heads.append(messages)
+            else:
+                rows_are_deps.append(messages)
+        new = reduce(torch.add, rows_are_heads)
+        if rows_are_deps:
+            new = new + reduce(torch.add, rows_are_deps).transpose(1, 2)
         # Self-loops receive nothing, so that they never change.
-        new = torch.where(self.valid.bool(), new, self.block)
+        new = torch.where(self.is_valid, new, self.block)
         return damped(new.flatten(0, 2), scores, self.damping)
 
     def _messages(
