@@ -13,11 +13,8 @@ file to parse.
 from __future__ import annotations
 
 import argparse
-import contextlib
-import ctypes
-import statistics
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -36,22 +33,21 @@ from contestants import (
     to_blocks,
     valid_mask,
 )
+from measuring import measure, peak_gflops, peak_mb, timed_parts
+from report import RANK, limit, plot, summary
 from spacy.tokens import Doc
 from tqdm import tqdm
 
 from spacy_sdp import formats
 from spacy_sdp.demo import EXAMPLES, train_demo
-from spacy_sdp.model import network as network_module
 from spacy_sdp.model.arcs import mask_labels_
 from spacy_sdp.model.batch import Batch
-from spacy_sdp.model.layers import Biaffine, BiLSTM
 from spacy_sdp.model.network import Network
 from spacy_sdp.model.second_order import to_parts
 from spacy_sdp.parser import SemanticParser
 
 LABELS = (1, 5, 10, 20, 30, 40, 91)
 LENGTHS = (10, 20, 40, 80, 160, 320)
-RANK = 300
 # Tensors of more bytes than that are not written out.
 DENSE_LIMIT = 12e9
 BATCH_WORDS = 3000
@@ -89,7 +85,7 @@ def main() -> None:
         "",
         *summary(bench.rows, bench.batch_words),
         "",
-        *limit(bench),
+        *limit(bench.rows, bench.peak_gflops),
     ]
     write_markdown(args.out / "inference.md", lines)
     plot(args.out, bench.rows)
@@ -231,73 +227,6 @@ def row(
     }
 
 
-def measure(
-    systems: Mapping[str, Callable[[], object] | None],
-    problem: Problem,
-    mode: str,
-    *,
-    quick: bool,
-) -> dict[str, float | None]:
-    """The median time of each system, taking turns."""
-    budget, most = (0.7, 5) if quick else (3.0, 100)
-    times: dict[str, list[float]] = {name: [] for name in systems}
-    tensors = [problem.scores, *(t for part in problem.parts for t in part[1:])]
-    for tensor in tensors:
-        tensor.requires_grad_(mode == "backward")
-    running = {name for name, run in systems.items() if run is not None}
-    while running:
-        for name in list(running):
-            with torch.set_grad_enabled(mode == "backward"):
-                start = time.perf_counter()
-                output = systems[name]()  # type: ignore[misc]
-                if mode == "backward":
-                    outputs = output if isinstance(output, list) else [output]
-                    finite = [o.masked_fill(torch.isinf(o), 0).sum() for o in outputs]
-                    sum(finite).backward()
-                times[name].append(time.perf_counter() - start)
-            # The first run warms up.
-            if len(times[name]) > most or sum(times[name]) > budget:
-                running.discard(name)
-    for tensor in tensors:
-        tensor.requires_grad_(False)
-        tensor.grad = None
-    return {
-        name: 1000 * statistics.median(each[1:] or each) if each else None
-        for name, each in times.items()
-    }
-
-
-def peak_mb(run: Callable[[], object]) -> float | None:
-    """How much memory a run takes at its peak, as Linux counts it."""
-    try:
-        ctypes.CDLL("libc.so.6").malloc_trim(0)
-        Path("/proc/self/clear_refs").write_text("5")
-    except OSError:
-        return None
-    before = _status("VmRSS")
-    with torch.no_grad():
-        run()
-    return (_status("VmHWM") - before) / 1024
-
-
-def _status(name: str) -> int:
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith(f"{name}:"):
-            return int(line.split()[1])
-    raise ValueError(f"/proc/self/status has no {name}.")
-
-
-def peak_gflops(size: int = 1024) -> float:
-    """What the machine reaches in one large multiplication of matrices."""
-    a, b = torch.randn(size, size), torch.randn(size, size)
-    times = []
-    for _ in range(10):
-        start = time.perf_counter()
-        a @ b
-        times.append(time.perf_counter() - start)
-    return 2 * size**3 / min(times) / 1e9
-
-
 def joined(docs: list[Doc], n: int) -> Doc:
     """Consecutive sentences as one of n words."""
     tokens = [token for doc in some_words(docs, n) for token in doc][:n]
@@ -344,204 +273,6 @@ def real_problem(parser: SemanticParser, docs: list[Doc]) -> Problem:
             type(part)(part.type, *(t.clone() for t in part[1:])) for part in parts
         ]
     return Problem(scores, valid_mask(batch.lengths, longest), parts, batch.lengths)
-
-
-@contextlib.contextmanager
-def timed_parts(parser: SemanticParser, seconds: dict[str, float]) -> Iterator[None]:
-    """Add up the time that is spent in the parts of a parse."""
-    seconds.clear()
-    network = parser.model.get_ref("network").shims[0]._model
-    second_order = type(network.second_order)
-    places = (
-        (BiLSTM, "forward", "LSTM"),
-        (Biaffine, "tables", "first-order scores"),
-        (Biaffine, "forward", "first-order scores"),
-        (second_order, "of_nodes", "second-order factors"),
-        (second_order, "of_labels", "second-order factors"),
-        (network_module, "candidates", "mean field"),
-        (Network, "_refine_all", "mean field"),
-        (Network, "_refine_some", "mean field"),
-        (SemanticParser, "set_annotations", "writing to the Doc"),
-    )
-    tok2vec = parser.model.get_ref("tok2vec")
-    originals = [(owner, name, getattr(owner, name)) for owner, name, _ in places]
-    original_encoder = tok2vec._func
-
-    def timed(function: Callable, key: str) -> Callable:
-        def wrapper(*args: object, **kwargs: object) -> object:
-            start = time.perf_counter()
-            try:
-                return function(*args, **kwargs)
-            finally:
-                elapsed = time.perf_counter() - start
-                seconds[key] = seconds.get(key, 0.0) + elapsed
-
-        return wrapper
-
-    tok2vec._func = timed(original_encoder, "encoder")
-    for owner, name, key in places:
-        setattr(owner, name, timed(getattr(owner, name), key))
-    try:
-        yield
-    finally:
-        tok2vec._func = original_encoder
-        for owner, name, function in originals:
-            setattr(owner, name, function)
-
-
-SYSTEMS = {
-    ("dense", False): "w/o CPD",
-    ("published", False): "w/ CPD, as published",
-    ("exact", False): "ours, exact",
-    ("exact", True): "ours, exact, without self",
-    ("pruned", True): "ours, pruned",
-}
-
-
-def summary(rows: list[dict], batch_words: int) -> list[str]:
-    """The tables, and what follows from them."""
-    lines: list[str] = []
-    for mode in ("forward", "backward"):
-        lines += [
-            f"**Seconds for 100 runs**, n = 40, rank {RANK}, 3 iterations, {mode}:",
-            "",
-            *table(rows, "figure", "labels", 0.1, mode=mode),
-            "",
-        ]
-    lines += [
-        "**Growth** with the length n of a sentence, ms, 3 iterations; random factors "
-        f"of rank {RANK} with 91 labels, for pruned those of the pipeline, when the "
-        "candidates are known:",
-        "",
-        *table(rows, "growth", "n"),
-        "",
-        "The same, peak memory in MB:",
-        "",
-        *table(rows, "growth", "n", value="peak_mb"),
-        "",
-    ]
-    exponents = [
-        f"{name} {exponent(rows, *system):.2f}"
-        for system, name in SYSTEMS.items()
-        if system[0] != "dense"
-    ]
-    lines += [
-        f"Exponent of the time in n, from n = 40 on: {'; '.join(exponents)}.",
-        "",
-        f"**A batch** of {batch_words} words of mixed lengths, factors of the "
-        "pipeline, the choice of the candidates included, ms:",
-        "",
-        *table(rows, "batch", "iterations", mode="forward"),
-        "",
-        "The same, forward and backward:",
-        "",
-        *table(rows, "batch", "iterations", mode="backward"),
-        "",
-        "**A parse** by the parser alone:",
-        "",
-        "| part | ms | share |",
-        "|---|---|---|",
-    ]
-    for each in rows:
-        if each["experiment"] == "share":
-            cells = [each["system"], number(each["ms"]), f"{100 * each['share']:.1f}%"]
-            lines.append("| " + " | ".join(cells) + " |")
-    return lines
-
-
-def table(
-    rows: list[dict],
-    experiment: str,
-    by: str,
-    scale: float = 1.0,
-    *,
-    mode: str = "forward",
-    value: str = "ms",
-) -> list[str]:
-    """A table with a column for each system that took part."""
-    values: dict[tuple, dict] = {}
-    for each in rows:
-        if (each["experiment"], each["mode"]) == (experiment, mode):
-            system = (each["system"], each["exclude_self"])
-            values.setdefault(system, {})[each[by]] = each[value]
-    systems = [system for system in SYSTEMS if system in values]
-    lines = [
-        f"| {by} | " + " | ".join(SYSTEMS[system] for system in systems) + " |",
-        "|---" * (len(systems) + 1) + "|",
-    ]
-    for key in values[systems[0]]:
-        cells = [number(values[system][key], scale) for system in systems]
-        lines.append(f"| {key} | " + " | ".join(cells) + " |")
-    return lines
-
-
-def limit(bench: Benchmark) -> list[str]:
-    """The time of the multiplications of matrices alone."""
-    n, labels = 40, 91
-    flops = 3 * 4 * 2 * 2 * (n + 1) * n * labels * RANK
-    best = flops / bench.peak_gflops / 1e6
-    (ms,) = (
-        r["ms"]
-        for r in bench.rows
-        if r["experiment"] == "figure"
-        and (r["system"], r["labels"], r["mode"]) == ("exact", labels, "forward")
-        and not r["exclude_self"]
-    )
-    return [
-        f"**The physical limit**: {bench.peak_gflops:.0f} GFLOP/s is what this machine "
-        "reaches in one large multiplication of matrices. At that speed, the "
-        f"multiplications of exact inference (n = {n}, {labels} labels, 3 iterations) "
-        f"take {best:.1f} ms; with everything else it takes {ms:.1f} ms."
-    ]
-
-
-def number(value: float | None, scale: float = 1.0) -> str:
-    return "does not fit" if value is None else f"{scale * value:.3g}"
-
-
-def exponent(rows: list[dict], system: str, exclude_self: bool) -> float:
-    """The slope of a line through the logarithms."""
-    points = [
-        (each["n"], each["ms"])
-        for each in rows
-        if each["experiment"] == "growth"
-        and (each["system"], each["exclude_self"]) == (system, exclude_self)
-        and each["n"] >= 40
-    ]
-    x, y = torch.tensor(points).log().T
-    x, y = x - x.mean(), y - y.mean()
-    return float((x * y).sum() / (x * x).sum())
-
-
-def plot(folder: Path, rows: list[dict]) -> None:
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    for experiment, axis, x_label in (
-        ("figure", "labels", "labels"),
-        ("growth", "n", "words in the sentence"),
-    ):
-        figure, axes = pyplot.subplots(figsize=(6, 4))
-        for system, name in SYSTEMS.items():
-            points = [
-                (each[axis], each["ms"])
-                for each in rows
-                if each["experiment"] == experiment
-                and (each["system"], each["exclude_self"]) == system
-                and each["mode"] == "forward"
-                and each["ms"] is not None
-            ]
-            if points:
-                axes.plot(*zip(*points, strict=True), marker="o", label=name)
-        axes.set(xlabel=x_label, ylabel="ms a run", yscale="log")
-        if experiment == "growth":
-            axes.set(xscale="log")
-        axes.grid(alpha=0.3)
-        axes.legend()
-        figure.tight_layout()
-        figure.savefig(folder / f"inference-{experiment}.png", dpi=150)
 
 
 if __name__ == "__main__":

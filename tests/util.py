@@ -1,5 +1,6 @@
 """What several test files need to make small parsers."""
 
+import pytest
 from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import fix_random_seed
@@ -118,3 +119,28 @@ def make_settings(**changes):
             **changes,
         }
     )
+
+
+TEXTS = [
+    "The shy cat wants to eat.",
+    "",
+    "It rains.",
+    "  \n ",
+    "The teacher promised to help the student.",
+    "Snow",
+    "John gave Mary  a book.\n",
+]
+
+
+def graph_data(doc, attr="sdp"):
+    return doc._.get(attr).to_dict()
+
+
+def assert_same_graphs(found, expected, tolerance=1e-5):
+    for one, other in zip(found, expected, strict=True):
+        one, other = graph_data(one), graph_data(other)
+        assert one["tops"] == other["tops"]
+        assert [arc[:3] for arc in one["arcs"]] == [arc[:3] for arc in other["arcs"]]
+        assert [arc[3] for arc in one["arcs"]] == pytest.approx(
+            [arc[3] for arc in other["arcs"]], abs=tolerance
+        )

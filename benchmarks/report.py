@@ -1,0 +1,164 @@
+"""Tables and plots of what `inference.py` measured."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import torch
+
+# Of the random factors.
+RANK = 300
+
+SYSTEMS = {
+    ("dense", False): "w/o CPD",
+    ("published", False): "w/ CPD, as published",
+    ("exact", False): "ours, exact",
+    ("exact", True): "ours, exact, without self",
+    ("pruned", True): "ours, pruned",
+}
+
+
+def summary(rows: list[dict], batch_words: int) -> list[str]:
+    """The tables, and what follows from them."""
+    lines: list[str] = []
+    for mode in ("forward", "backward"):
+        lines += [
+            f"**Seconds for 100 runs**, n = 40, rank {RANK}, 3 iterations, {mode}:",
+            "",
+            *table(rows, "figure", "labels", 0.1, mode=mode),
+            "",
+        ]
+    lines += [
+        "**Growth** with the length n of a sentence, ms, 3 iterations; random factors "
+        f"of rank {RANK} with 91 labels, for pruned those of the pipeline, when the "
+        "candidates are known:",
+        "",
+        *table(rows, "growth", "n"),
+        "",
+        "The same, peak memory in MB:",
+        "",
+        *table(rows, "growth", "n", value="peak_mb"),
+        "",
+    ]
+    exponents = [
+        f"{name} {exponent(rows, *system):.2f}"
+        for system, name in SYSTEMS.items()
+        if system[0] != "dense"
+    ]
+    lines += [
+        f"Exponent of the time in n, from n = 40 on: {'; '.join(exponents)}.",
+        "",
+        f"**A batch** of {batch_words} words of mixed lengths, factors of the "
+        "pipeline, the choice of the candidates included, ms:",
+        "",
+        *table(rows, "batch", "iterations", mode="forward"),
+        "",
+        "The same, forward and backward:",
+        "",
+        *table(rows, "batch", "iterations", mode="backward"),
+        "",
+        "**A parse** by the parser alone:",
+        "",
+        "| part | ms | share |",
+        "|---|---|---|",
+    ]
+    for each in rows:
+        if each["experiment"] == "share":
+            cells = [each["system"], number(each["ms"]), f"{100 * each['share']:.1f}%"]
+            lines.append("| " + " | ".join(cells) + " |")
+    return lines
+
+
+def table(
+    rows: list[dict],
+    experiment: str,
+    by: str,
+    scale: float = 1.0,
+    *,
+    mode: str = "forward",
+    value: str = "ms",
+) -> list[str]:
+    """A table with a column for each system that took part."""
+    values: dict[tuple, dict] = {}
+    for each in rows:
+        if (each["experiment"], each["mode"]) == (experiment, mode):
+            system = (each["system"], each["exclude_self"])
+            values.setdefault(system, {})[each[by]] = each[value]
+    systems = [system for system in SYSTEMS if system in values]
+    lines = [
+        f"| {by} | " + " | ".join(SYSTEMS[system] for system in systems) + " |",
+        "|---" * (len(systems) + 1) + "|",
+    ]
+    for key in values[systems[0]]:
+        cells = [number(values[system][key], scale) for system in systems]
+        lines.append(f"| {key} | " + " | ".join(cells) + " |")
+    return lines
+
+
+def limit(rows: list[dict], gflops: float) -> list[str]:
+    """The time of the multiplications of matrices alone."""
+    n, labels = 40, 91
+    flops = 3 * 4 * 2 * 2 * (n + 1) * n * labels * RANK
+    best = flops / gflops / 1e6
+    (ms,) = (
+        r["ms"]
+        for r in rows
+        if r["experiment"] == "figure"
+        and (r["system"], r["labels"], r["mode"]) == ("exact", labels, "forward")
+        and not r["exclude_self"]
+    )
+    return [
+        f"**The physical limit**: {gflops:.0f} GFLOP/s is what this machine "
+        "reaches in one large multiplication of matrices. At that speed, the "
+        f"multiplications of exact inference (n = {n}, {labels} labels, 3 iterations) "
+        f"take {best:.1f} ms; with everything else it takes {ms:.1f} ms."
+    ]
+
+
+def number(value: float | None, scale: float = 1.0) -> str:
+    return "does not fit" if value is None else f"{scale * value:.3g}"
+
+
+def exponent(rows: list[dict], system: str, exclude_self: bool) -> float:
+    """The slope of a line through the logarithms."""
+    points = [
+        (each["n"], each["ms"])
+        for each in rows
+        if each["experiment"] == "growth"
+        and (each["system"], each["exclude_self"]) == (system, exclude_self)
+        and each["n"] >= 40
+    ]
+    x, y = torch.tensor(points).log().T
+    x, y = x - x.mean(), y - y.mean()
+    return float((x * y).sum() / (x * x).sum())
+
+
+def plot(folder: Path, rows: list[dict]) -> None:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    for experiment, axis, x_label in (
+        ("figure", "labels", "labels"),
+        ("growth", "n", "words in the sentence"),
+    ):
+        figure, axes = pyplot.subplots(figsize=(6, 4))
+        for system, name in SYSTEMS.items():
+            points = [
+                (each[axis], each["ms"])
+                for each in rows
+                if each["experiment"] == experiment
+                and (each["system"], each["exclude_self"]) == system
+                and each["mode"] == "forward"
+                and each["ms"] is not None
+            ]
+            if points:
+                axes.plot(*zip(*points, strict=True), marker="o", label=name)
+        axes.set(xlabel=x_label, ylabel="ms a run", yscale="log")
+        if experiment == "growth":
+            axes.set(xscale="log")
+        axes.grid(alpha=0.3)
+        axes.legend()
+        figure.tight_layout()
+        figure.savefig(folder / f"inference-{experiment}.png", dpi=150)
