@@ -138,12 +138,24 @@ def damped(new: Tensor, old: Tensor, damping: float) -> Tensor:
     return new * (1 - damping) + old * damping if damping else new
 
 
-class ExactMeanField:
-    """Mean field between all arcs of some sentences of the same length.
+class Layout(NamedTuple):
+    """The factors of a part as rows and columns of receiving arcs.
 
-    Messages are computed row by row. To siblings and from grandparents, rows are heads
-    and columns dependents; for co-parents and grandchildren it is the other way round.
+    The rows of siblings and grandparents are heads, and the columns are dependents; for
+    co-parents and grandchildren it is the other way round.
     """
+
+    part: Part
+    row: Tensor  # (S, rows, R)
+    column: Tensor  # (S, columns, R)
+    far: Tensor  # of the far ends of neighbours, (S, n or n + 1, R)
+    # What does not change: products of the factors of far ends and labels, and of those
+    # of columns and labels, (S, nodes * L, R). They pay if labels are fewer than words.
+    products: tuple[Tensor, Tensor] | None
+
+
+class ExactMeanField:
+    """Mean field between all arcs of some sentences of the same length."""
 
     def __init__(
         self,
@@ -162,13 +174,12 @@ class ExactMeanField:
         damping (float): The share of the old scores in the new ones.
         """
         self.block = first_order
-        self.parts = parts
         self.exclude_self = exclude_self
         self.damping = damping
         self.first_order = first_order.flatten(0, 2)
         valid = valid_arcs(first_order.shape[2], first_order).unsqueeze(-1)
         self.valid, self.is_valid = valid, valid.bool()  # (n + 1, n, 1)
-        self.products = [self._products(part) for part in parts]
+        self.layouts = [self._layout(part) for part in parts]
 
     @property
     def sentence(self) -> Tensor:
@@ -176,19 +187,36 @@ class ExactMeanField:
         numbers = torch.arange(sentences, device=self.block.device)
         return numbers.repeat_interleave(size * n)
 
+    def _layout(self, part: Part) -> Layout:
+        head, dep, far = part.head, part.dep[:, 1:], part.far
+        if part.type in COMMON_HEAD:
+            far = far[:, 1:]  # the far end is a dependent
+        row, column = head, dep
+        if part.type in (CO_PARENT, GRANDCHILD):
+            row, column = dep, head
+        _, _, n, n_labels = self.block.shape
+        if n_labels > 0.75 * n or self._leaves_out_self(part):
+            return Layout(part, row, column, far, None)
+        products = (_outer(far, part.far_label), _outer(column, part.label))
+        return Layout(part, row, column, far, products)
+
+    def _leaves_out_self(self, part: Part) -> bool:
+        return self.exclude_self and part.type in (SIBLING, CO_PARENT)
+
     def select(self, rows: Tensor) -> ExactMeanField:
         kept = self.sentence.index_select(0, rows).unique()
-        parts = [
-            part._replace(head=part.head[kept], dep=part.dep[kept], far=part.far[kept])
-            for part in self.parts
-        ]
         step = copy(self)
         step.block = self.block[kept]
         step.first_order = step.block.flatten(0, 2)
-        step.parts = parts
-        step.products = [
-            None if products is None else (products[0][kept], products[1][kept])
-            for products in self.products
+        step.layouts = [
+            layout._replace(
+                row=layout.row[kept],
+                column=layout.column[kept],
+                far=layout.far[kept],
+                products=layout.products
+                and (layout.products[0][kept], layout.products[1][kept]),
+            )
+            for layout in self.layouts
         ]
         return step
 
@@ -196,10 +224,12 @@ class ExactMeanField:
         by_head = posteriors.view_as(self.block) * self.valid  # (S, n + 1, n, L)
         by_dep = by_head.transpose(1, 2).contiguous()  # (S, n, n + 1, L)
         rows_are_heads, rows_are_deps = [self.block], []
-        for part, products in zip(self.parts, self.products, strict=True):
-            sent = by_head if part.type in COMMON_HEAD else by_dep
-            messages = self._messages(sent, part, products)
-            if part.type in (SIBLING, GRANDPARENT):
+        for layout in self.layouts:
+            type_ = layout.part.type
+            messages = self._messages(
+                by_head if type_ in COMMON_HEAD else by_dep, layout
+            )
+            if type_ in (SIBLING, GRANDPARENT):
                 rows_are_heads.append(messages)
             else:
                 rows_are_deps.append(messages)
@@ -210,43 +240,19 @@ class ExactMeanField:
         new = torch.where(self.is_valid, new, self.block)
         return damped(new.flatten(0, 2), scores, self.damping)
 
-    def _messages(
-        self, sent: Tensor, part: Part, products: tuple[Tensor, Tensor] | None
-    ) -> Tensor:
+    def _messages(self, sent: Tensor, layout: Layout) -> Tensor:
         """What all arcs receive from their neighbours of one type."""
-        head, dep, far = part.head, part.dep[:, 1:], part.far
-        if part.type in COMMON_HEAD:
-            far = far[:, 1:]
-        if part.type == SIBLING and self.exclude_self:
-            return _without_self(sent, head, dep, far, part)
-        if part.type == CO_PARENT and self.exclude_self:
-            return _without_self(sent, dep, head, far, part)
+        part, row, column, far, products = layout
+        if self._leaves_out_self(part):
+            return _without_self(sent, row, column, far, part)
         received = _gather(sent, far, part.far_label, products)  # (S, rows, R)
-        if part.type == SIBLING:
-            rows, columns = head * received, dep
-        elif part.type == CO_PARENT:
-            rows, columns = dep * received, head
-        elif part.type == GRANDCHILD:
+        if part.type == GRANDCHILD:
             # The common head of the neighbours is the dependent of the receiving arc.
-            rows, columns = dep * received[:, 1:], head
-        else:
+            received = received[:, 1:]
+        elif part.type == GRANDPARENT:
             # Their common dependent is its head, which is then not the root.
-            rows, columns = head * pad(received, (0, 0, 1, 0)), dep
-        return _spread(rows, columns, part.label, products)
-
-    def _products(self, part: Part) -> tuple[Tensor, Tensor] | None:
-        """Products of the factors of columns and labels, which do not change.
-
-        They pay if there are fewer labels than words.
-        """
-        _, _, n, n_labels = self.block.shape
-        if n_labels > 0.75 * n or (
-            self.exclude_self and part.type in (SIBLING, CO_PARENT)
-        ):
-            return None
-        far = part.far[:, 1:] if part.type in COMMON_HEAD else part.far
-        column = part.dep[:, 1:] if part.type in (SIBLING, GRANDPARENT) else part.head
-        return _outer(far, part.far_label), _outer(column, part.label)
+            received = pad(received, (0, 0, 1, 0))
+        return _spread(row * received, column, part.label, products)
 
 
 def _outer(columns: Tensor, labels: Tensor) -> Tensor:
