@@ -9,7 +9,7 @@ from functools import cached_property
 from operator import index
 from typing import Any, NamedTuple
 
-from spacy.tokens import Doc, Token
+from spacy.tokens import Doc, Span, Token
 
 ArcTuple = tuple[int, int, str] | tuple[int, int, str, float | None]
 
@@ -351,6 +351,15 @@ def _check_arc(
         raise error("a duplicate; the same arc was given before.")
 
 
+def sentences(doc: Doc) -> list[Span]:
+    """Give the sentences of a Doc; without boundaries, the whole Doc is one.
+
+    doc (Doc): The document.
+    RETURNS (List[Span]): The sentences.
+    """
+    return list(doc.sents) if doc.has_annotation("SENT_START") else [doc[:]]
+
+
 def sentence_numbers(doc: Doc) -> list[int]:
     """Give the number of the sentence that each token is in.
 
@@ -358,7 +367,6 @@ def sentence_numbers(doc: Doc) -> list[int]:
     RETURNS (List[int]): The numbers; all 0 if the Doc has no sentence boundaries.
     """
     numbers = [0] * len(doc)
-    if doc.has_annotation("SENT_START"):
-        for number, sentence in enumerate(doc.sents):
-            numbers[sentence.start : sentence.end] = [number] * len(sentence)
+    for number, sentence in enumerate(sentences(doc)):
+        numbers[sentence.start : sentence.end] = [number] * len(sentence)
     return numbers

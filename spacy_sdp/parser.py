@@ -355,7 +355,7 @@ class SemanticParser(TrainablePipe):
             for top in graph.tops:
                 if top.i in place:
                     number, dep = place[top.i]
-                    gold[_arc_row(batch, number, 0, dep)] = ROOT
+                    gold[batch.arc_row(number, 0, dep)] = ROOT
             for arc in graph.indexed_arcs:
                 if arc.head not in place or arc.dep not in place:
                     continue
@@ -365,7 +365,7 @@ class SemanticParser(TrainablePipe):
                     raise ValueError(_unknown_label(self.name, arc.label, example))
                 if head_number != number:
                     continue  # cut by the predicted sentence boundaries
-                row = _arc_row(batch, number, head, dep)
+                row = batch.arc_row(number, head, dep)
                 if gold[row] != NULL:
                     raise ValueError(_two_labels(self.name, arc, example))
                 gold[row] = ids[arc.label]
@@ -378,10 +378,6 @@ class SemanticParser(TrainablePipe):
         RETURNS (Dict[str, Any]): The scores, see `spacy_sdp.scoring.score_examples`.
         """
         return super().score(examples, **{"attr": self.attr, **kwargs})
-
-
-def _arc_row(batch: Batch, sentence: int, head: int, dep: int) -> int:
-    return int(batch.arc_offsets[sentence]) + head * batch.lengths[sentence] + dep - 1
 
 
 def _two_labels(name: str, arc: IndexedArc, example: Example) -> str:

@@ -11,6 +11,7 @@ from spacy.tokens import Doc
 from tqdm import tqdm
 
 from ..extensions import DEFAULT_ATTR, get_graph
+from ..graph import sentences
 from ._app import sdp, user_errors
 
 DEMO_NOTICE = (
@@ -62,8 +63,7 @@ def _to_text(doc: Doc, attr: str) -> str:
             "parser, and is its 'attr' another one? Then use --attr."
         )
     lines = []
-    spans = list(doc.sents) if doc.has_annotation("SENT_START") else [doc[:]]
-    for span in spans:
+    for span in sentences(doc):
         lines.append(span.text)
         heads = [token for token in span if graph.args(token) or token in graph.tops]
         width = max((len(token.text) for token in heads), default=0)

@@ -9,7 +9,7 @@ from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
 from ..extensions import DEFAULT_ATTR, get_graph, register_extensions, set_graph
-from ..graph import SemanticGraph
+from ..graph import SemanticGraph, sentences
 from .files import FormatError
 
 # Where a Doc keeps what belongs to the sentence and not to its graph.
@@ -87,7 +87,7 @@ class Sentence:
                 "without user data? Use DocBin(store_user_data=True)"
             )
         meta = doc.user_data.get(META_KEY, {})
-        spans = list(doc.sents) if doc.has_annotation("SENT_START") else [doc[:]]
+        spans = sentences(doc)
         for number, span in enumerate(spans):
             # Not by token.is_space, which a bare Vocab does not know.
             tokens = [

@@ -50,6 +50,12 @@ def split_into_blocks(
         start = end
 
 
+def node_sentences(lengths: list[int], device: torch.device) -> Tensor:
+    """Give the number of the sentence of each node, (nodes,)."""
+    sizes = torch.tensor([n + 1 for n in lengths], device=device)
+    return torch.arange(len(lengths), device=device).repeat_interleave(sizes)
+
+
 def all_arcs(lengths: list[int], device: torch.device) -> Arcs:
     """Give the nodes of all arcs, in the order of their rows."""
     arcs: list[tuple[Tensor, Tensor, Tensor]] = []

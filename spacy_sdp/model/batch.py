@@ -10,7 +10,7 @@ from spacy.attrs import IS_SPACE
 from spacy.tokens import Doc
 from thinc.types import Floats1d, Floats2d, Floats3d, Ints1d
 
-from ..graph import ROOT_INDEX
+from ..graph import ROOT_INDEX, sentences
 from .settings import Settings
 
 # Arrays of indices, which are always on the CPU.
@@ -56,18 +56,15 @@ class Batch:
         docs (List[Doc]): The documents; empty ones have no sentences.
         RETURNS (Batch): The batch.
         """
-        sentences = []
+        found = []
         for number, doc in enumerate(docs):
             words = numpy.flatnonzero(doc.to_array([IS_SPACE]) == 0)
-            if doc.has_annotation("SENT_START"):
-                starts = [sentence.start for sentence in doc.sents]
-                groups = numpy.split(words, numpy.searchsorted(words, starts[1:]))
-            else:
-                groups = [words]
-            sentences += [Words(number, group) for group in groups if len(group)]
+            starts = [sentence.start for sentence in sentences(doc)]
+            groups = numpy.split(words, numpy.searchsorted(words, starts[1:]))
+            found += [Words(number, group) for group in groups if len(group)]
         # The LSTM wants the longest first, and neighbours of one length form a block.
-        sentences.sort(key=len, reverse=True)
-        return cls(docs, sentences)
+        found.sort(key=len, reverse=True)
+        return cls(docs, found)
 
     @cached_property
     def lengths(self) -> list[int]:
@@ -96,6 +93,16 @@ class Batch:
     def arc_offsets(self) -> Indices:
         """RETURNS (Indices): The first arc of each sentence, and the number of arcs."""
         return numpy.cumsum([0, *((n + 1) * n for n in self.lengths)])
+
+    def arc_row(self, sentence: int, head: int, dep: int) -> int:
+        """Give the row of an arc, the opposite of `locate`.
+
+        sentence (int): The number of the sentence.
+        head (int): The node of its head, 0 for the root and 1 for the first word.
+        dep (int): The node of its dependent.
+        RETURNS (int): The row of the list of arcs.
+        """
+        return int(self.arc_offsets[sentence]) + head * self.lengths[sentence] + dep - 1
 
     def locate(self, arcs: Indices) -> list[tuple[int, int, int]]:
         """Find the tokens of arcs.

@@ -107,8 +107,7 @@ class Biaffine(nn.Module):
         self.weight = nn.Parameter(
             torch.randn(mlp_width + 1, outputs, mlp_width + 1) / mlp_width
         )
-        with torch.no_grad():
-            self.weight[-1, :, -1] = 0
+        self.set_bias(0.0)
 
     def set_bias(self, value: float) -> None:
         """Have all scores begin around a value."""

@@ -21,6 +21,7 @@ from .arcs import (
     all_arcs,
     candidates,
     mask_labels_,
+    node_sentences,
     split_by_pairs,
     split_into_blocks,
 )
@@ -150,8 +151,7 @@ class Network(nn.Module):
         device = vectors.device
         table = torch.cat([self.root.weight, vectors])
         nodes = table.index_select(0, torch.tensor(rows, device=device))
-        sizes = torch.tensor([n + 1 for n in lengths], device=device)
-        sentence_of = torch.arange(len(lengths), device=device).repeat_interleave(sizes)
+        sentence_of = node_sentences(lengths, device)
         if self.project is not None:
             nodes = leaky_relu(self.project(nodes), NEGATIVE_SLOPE)
         nodes = self.embed_dropout(nodes, sentence_of)
@@ -244,13 +244,12 @@ class Network(nn.Module):
             return self._infer(
                 BeliefPropagation(first_order, arcs, parts, damping=settings.damping)
             )
-        sizes = torch.tensor([n + 1 for n in lengths], device=rows.device)
         return self._infer(
             PrunedMeanField(
                 first_order,
                 arcs,
                 parts,
-                torch.arange(len(lengths), device=rows.device).repeat_interleave(sizes),
+                node_sentences(lengths, rows.device),
                 exclude_self=settings.exclude_self,
                 null_sends=settings.null_factors,
                 damping=settings.damping,
