@@ -9,8 +9,8 @@ from spacy.tokens import DocBin
 from spacy.vocab import Vocab
 
 from ..extensions import DEFAULT_ATTR
-from .files import FormatError, atomic_write
-from .sentence import Sentence
+from .files import FormatError, atomic_write, open_input
+from .sentence import Sentence, documents, to_doc
 
 
 def read(path: Path | str, attr: str = DEFAULT_ATTR) -> Iterator[Sentence]:
@@ -20,10 +20,10 @@ def read(path: Path | str, attr: str = DEFAULT_ATTR) -> Iterator[Sentence]:
     attr (str): The attribute with the graphs.
     YIELDS (Sentence): The sentences.
     """
+    with open_input(path) as file:
+        data = file.read()
     try:
-        doc_bin = DocBin().from_disk(path)
-    except OSError:
-        raise
+        doc_bin = DocBin().from_bytes(data)
     except Exception as error:
         # Whatever broke in unpacking depends on where the file is broken.
         raise FormatError(
@@ -39,7 +39,7 @@ def read(path: Path | str, attr: str = DEFAULT_ATTR) -> Iterator[Sentence]:
 def write(
     sentences: Iterable[Sentence], path: Path | str, attr: str = DEFAULT_ATTR
 ) -> None:
-    """Write sentences as a `.spacy` file, one Doc each.
+    """Write sentences as a `.spacy` file, one Doc for each document.
 
     sentences (Iterable[Sentence]): The sentences.
     path (Path): The file; an existing one is replaced when all is written.
@@ -47,7 +47,7 @@ def write(
     """
     vocab = Vocab()
     doc_bin = DocBin(store_user_data=True)
-    for sentence in sentences:
-        doc_bin.add(sentence.to_doc(vocab, attr))
+    for document in documents(sentences):
+        doc_bin.add(to_doc(document, vocab, attr))
     with atomic_write(path) as file:
         file.write(doc_bin.to_bytes())

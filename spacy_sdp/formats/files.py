@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from errno import EISDIR, ENOENT
 from pathlib import Path
 from typing import BinaryIO
+
+# The name of standard input and standard output.
+STANDARD_STREAM = "-"
 
 
 class FormatError(ValueError):
@@ -26,13 +30,20 @@ class FormatError(ValueError):
         self.line = line
 
 
+def open_input(path: Path | str) -> AbstractContextManager[BinaryIO]:
+    """Open a file for reading, or standard input for `-`."""
+    if str(path) == STANDARD_STREAM:
+        return nullcontext(sys.stdin.buffer)
+    return Path(path).open("rb")
+
+
 def read_lines(path: Path | str) -> Iterator[tuple[int, str]]:
     """Yield the lines of a UTF-8 file with their numbers, without their ends.
 
     Only line feeds end a line (with or without a carriage return before it): a word may
     well contain one of the other characters that Unicode counts as line breaks.
     """
-    with Path(path).open("rb") as file:
+    with open_input(path) as file:
         for number, raw in enumerate(file, start=1):
             try:
                 line = raw.decode("utf-8-sig" if number == 1 else "utf-8")
@@ -43,12 +54,39 @@ def read_lines(path: Path | str) -> Iterator[tuple[int, str]]:
                     path,
                     number,
                 ) from None
+            if "\0" in line:
+                raise FormatError("a NUL byte; is this a text file?", path, number)
             yield number, line.removesuffix("\n").removesuffix("\r")
+
+
+def read_blocks(path: Path | str) -> Iterator[list[tuple[int, str]]]:
+    """Yield the numbered lines between blank ones."""
+    block: list[tuple[int, str]] = []
+    for number, line in read_lines(path):
+        if line:
+            block.append((number, line))
+        elif block:
+            yield block
+            block = []
+    if block:
+        yield block
+
+
+def is_cell(text: str) -> bool:
+    """Tell whether a text can stand in a column of a tab-separated file."""
+    return bool(text) and not any(char in text for char in "\t\n\r\0")
 
 
 @contextmanager
 def atomic_write(path: Path | str) -> Iterator[BinaryIO]:
-    """Open a file for writing that appears under its name only when it is complete."""
+    """Open a file for writing that appears under its name only when it is complete.
+
+    `-` is standard output, which shows at once what is written.
+    """
+    if str(path) == STANDARD_STREAM:
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
     path = Path(path)
     if not path.parent.is_dir():
         raise FileNotFoundError(ENOENT, "the folder does not exist", str(path.parent))

@@ -17,8 +17,8 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from .files import FormatError, atomic_write, read_lines
-from .sentence import Sentence
+from .files import FormatError, atomic_write, is_cell, read_blocks
+from .sentence import Sentence, column
 
 HEADER = "#SDP 2015"
 NOTHING = "_"
@@ -33,7 +33,7 @@ def read(path: Path | str) -> Iterator[Sentence]:
     YIELDS (Sentence): The sentences.
     """
     columns: tuple[str, ...] | None = None
-    for block in _blocks(path):
+    for block in read_blocks(path):
         comments = [(number, text) for number, text in block if text[0] == "#"]
         rows = [(number, text.split("\t")) for number, text in block if text[0] != "#"]
         if any(text.rstrip() == HEADER for _, text in comments):
@@ -113,26 +113,13 @@ def format_sentence(sentence: Sentence, number: int = 1) -> str:
             *(labels.get((head, i), NOTHING) for head in sorted(predicates)),
         ]
         for name, cell in zip((*COLUMNS_2015, *["ARG"] * size), cells, strict=False):
-            if not cell or "\t" in cell or "\n" in cell or "\r" in cell:
+            if not is_cell(cell):
                 raise FormatError(
                     f"sentence {sentence_id}, token {i + 1}: {cell!r} cannot stand in "
                     f"the column {name} of an SDP file"
                 )
         lines.append("\t".join(cells))
     return "\n".join(lines) + "\n\n"
-
-
-def _blocks(path: Path | str) -> Iterator[list[tuple[int, str]]]:
-    """Yield the numbered lines between blank ones."""
-    block: list[tuple[int, str]] = []
-    for number, line in read_lines(path):
-        if line:
-            block.append((number, line))
-        elif block:
-            yield block
-            block = []
-    if block:
-        yield block
 
 
 def _split_id(comments: list[str]) -> tuple[str | None, list[str]]:
@@ -164,11 +151,11 @@ def _parse_rows(
     predicates = [i for i, (_, cells) in enumerate(rows) if cells[5] == "+"]
     sentence = Sentence(
         words=[cells[1] for _, cells in rows],
-        lemmas=[_value(cells[2]) for _, cells in rows],
-        tags=[_value(cells[3]) for _, cells in rows],
+        lemmas=column(_value(cells[2]) for _, cells in rows),
+        tags=column(_value(cells[3]) for _, cells in rows),
         tops=[i for i, (_, cells) in enumerate(rows) if cells[4] == "+"],
         predicates=[cells[5] == "+" for _, cells in rows],
-        frames=[_value(cells[6]) for _, cells in rows] if has_frame else [],
+        frames=column(_value(cells[6]) for _, cells in rows) if has_frame else [],
     )
     for dep, (line, cells) in enumerate(rows):
         labels = cells[len(columns) :]

@@ -2,26 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from itertools import groupby
+from typing import Any, TypeVar
 
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Span, Token
+from spacy.util import get_words_and_spaces
 from spacy.vocab import Vocab
 
 from ..extensions import DEFAULT_ATTR, get_graph, register_extensions, set_graph
-from ..graph import SemanticGraph, sentences
+from ..graph import ROOT_INDEX, SemanticGraph, sentences
 from .files import FormatError
 
-# Where a Doc keeps what belongs to the sentence and not to its graph.
+# Where a Doc keeps what belongs to its sentences and not to its graph.
 META_KEY = "spacy_sdp"
+
+Value = TypeVar("Value")
+
+
+@dataclass
+class MultiwordToken:
+    """Several words that are written as one, such as French "du" for "de le".
+
+    `start` and `end` are the indices of the first and the last word. `cells` are the
+    columns of a CoNLL-U file after FORM.
+    """
+
+    start: int
+    end: int
+    form: str
+    cells: list[str]
+
+
+@dataclass
+class EmptyNode:
+    """A word that is understood but not written, as "reads" after "and Mary".
+
+    It is no token, so it is kept beside the graph of the words. Nodes are called as in
+    CoNLL-U: "0" is the root, "1" the first word, "8.1" an empty node after word 8.
+    `cells` are the columns FORM to FEATS and MISC, `heads` and `args` the arcs from
+    and to other nodes with their labels; an arc between empty nodes is one of `heads`.
+    """
+
+    id: str
+    cells: list[str]
+    heads: list[tuple[str, str]] = field(default_factory=list)
+    args: list[tuple[str, str]] = field(default_factory=list)
 
 
 @dataclass
 class Sentence:
     """A sentence with its graph, independent of any vocabulary.
 
-    Indices count from 0. A list of columns is either empty (the format does not have
-    it) or as long as `words`; in it, None is a missing value.
+    Indices count from 0. A column is either empty (the format does not have it) or as
+    long as `words`; in it, None is a missing value.
     """
 
     words: list[str]
@@ -29,45 +64,36 @@ class Sentence:
     tops: list[int] = field(default_factory=list)
     id: str | None = None
     comments: list[str] = field(default_factory=list)
+    # The words with the true spaces between them; None where the format has no spaces.
+    text: str | None = None
     lemmas: list[str | None] = field(default_factory=list)
     tags: list[str | None] = field(default_factory=list)
+    pos: list[str | None] = field(default_factory=list)
+    morphs: list[str | None] = field(default_factory=list)
+    # A syntactic tree: the head of each word, -1 for the root, and the relation to it.
+    heads: list[int] = field(default_factory=list)
+    deps: list[str | None] = field(default_factory=list)
     frames: list[str | None] = field(default_factory=list)
     predicates: list[bool] = field(default_factory=list)
+    # Whether a word is a node of the graph, in formats that list the nodes.
+    nodes: list[bool] = field(default_factory=list)
+    misc: list[str | None] = field(default_factory=list)
+    multiword_tokens: list[MultiwordToken] = field(default_factory=list)
+    empty_nodes: list[EmptyNode] = field(default_factory=list)
+    # False for a sentence in the same document as the one before it.
+    starts_document: bool = True
 
     def to_doc(self, vocab: Vocab, attr: str = DEFAULT_ATTR) -> Doc:
         """Make a Doc of one sentence, with the graph in `Doc._.<attr>`.
 
-        The format does not know the spaces between the words, so neither does the Doc:
+        Without `text`, the spaces between the words are unknown, also to the Doc:
         spaCy's corpus readers then train on these very tokens.
 
         vocab (Vocab): The shared vocabulary.
         attr (str): The attribute for the graph.
         RETURNS (Doc): The Doc.
         """
-        register_extensions(attr)
-        doc = Doc(vocab, words=self.words)
-        for i, token in enumerate(doc):
-            token.is_sent_start = i == 0
-            if self.lemmas:
-                token.lemma_ = self.lemmas[i] or ""
-            if self.tags:
-                token.tag_ = self.tags[i] or ""
-        graph = SemanticGraph.from_arcs(
-            doc,
-            self.arcs,
-            self.tops,
-            frames={i: frame for i, frame in enumerate(self.frames) if frame},
-            predicates=[i for i, flag in enumerate(self.predicates) if flag],
-        )
-        set_graph(doc, graph, attr)
-        meta: dict[str, str | list[str]] = {}
-        if self.id is not None:
-            meta["id"] = self.id
-        if self.comments:
-            meta["comments"] = list(self.comments)
-        if meta:
-            doc.user_data[META_KEY] = meta
-        return doc
+        return to_doc([self], vocab, attr)
 
     @classmethod
     def from_doc(cls, doc: Doc, attr: str = DEFAULT_ATTR) -> Iterator[Sentence]:
@@ -86,41 +112,238 @@ class Sentence:
                 f"a Doc has no graph in Doc._.{attr} ({_excerpt(doc)}); was it saved "
                 "without user data? Use DocBin(store_user_data=True)"
             )
-        meta = doc.user_data.get(META_KEY, {})
-        spans = sentences(doc)
-        for number, span in enumerate(spans):
-            # Not by token.is_space, which a bare Vocab does not know.
-            tokens = [
-                token
-                for token in span
-                if doc.has_unknown_spaces or not token.text.isspace()
-            ]
-            if not tokens:
-                continue
-            index = {token.i: i for i, token in enumerate(tokens)}
-            arcs = [arc for token in tokens for arc in graph.args(token)]
-            for arc in arcs:
-                if arc.dep.i not in index:
-                    raise FormatError(
-                        f"the arc from {arc.head.text!r} (token {arc.head.i}) to "
-                        f"{arc.dep.text!r} (token {arc.dep.i}) does not end at a word "
-                        f"of the same sentence ({_excerpt(doc)})"
-                    )
-            if len(spans) == 1:
-                sentence_id = meta.get("id")
-            else:
-                sentence_id = f"{meta['id']}.{number + 1}" if "id" in meta else None
-            yield cls(
-                words=[token.text for token in tokens],
-                arcs=[(index[arc.head.i], index[arc.dep.i], arc.label) for arc in arcs],
-                tops=[index[top.i] for top in graph.tops if top.i in index],
-                id=sentence_id,
-                comments=list(meta.get("comments", ())) if number == 0 else [],
-                lemmas=[token.lemma_ or None for token in tokens],
-                tags=[token.tag_ or None for token in tokens],
-                frames=[graph.frame(token) for token in tokens],
-                predicates=[graph.is_predicate(token) for token in tokens],
+        spans = [(span, words) for span in sentences(doc) if (words := _words(span))]
+        metas = _sentence_metas(doc, [len(words) for _, words in spans])
+        for number, ((span, words), meta) in enumerate(zip(spans, metas, strict=True)):
+            sentence = _from_tokens(words, graph)
+            if not doc.has_unknown_spaces:
+                sentence.text = span.text
+            sentence.starts_document = number == 0
+            _set_meta(sentence, meta)
+            yield sentence
+
+
+def documents(sentences: Iterable[Sentence]) -> Iterator[list[Sentence]]:
+    """Yield the sentences of one document after the other.
+
+    sentences (Iterable[Sentence]): The sentences.
+    YIELDS (List[Sentence]): Those of a document.
+    """
+    number = 0
+
+    def document(sentence: Sentence) -> int:
+        nonlocal number
+        number += sentence.starts_document
+        return number
+
+    for _, group in groupby(sentences, key=document):
+        yield list(group)
+
+
+def to_doc(
+    sentences: Sequence[Sentence], vocab: Vocab, attr: str = DEFAULT_ATTR
+) -> Doc:
+    """Make one Doc of several sentences, with their graphs in `Doc._.<attr>`.
+
+    sentences (Sequence[Sentence]): The sentences, at least one.
+    vocab (Vocab): The shared vocabulary.
+    attr (str): The attribute for the graph.
+    RETURNS (Doc): The Doc.
+    """
+    register_extensions(attr)
+    words: list[str] = []
+    spaces: list[bool] = []
+    sent_starts: list[bool | int | None] = []
+    # For each sentence, the index of each of its words in the Doc.
+    indices: list[list[int]] = []
+    known_spaces = all(sentence.text is not None for sentence in sentences)
+    for sentence in sentences:
+        if known_spaces:
+            tokens, follows = _tokens_of_text(sentence)
+            follows[-1] |= sentence is not sentences[-1] and _space_after(sentence)
+            spaces += follows
+        else:
+            tokens = sentence.words
+        is_word = [not (known_spaces and token.isspace()) for token in tokens]
+        indices.append([len(words) + i for i, flag in enumerate(is_word) if flag])
+        sent_starts += [i == 0 for i in range(len(tokens))]
+        words += tokens
+
+    def values_of(name: str) -> list[Any] | None:
+        """The values of a column for all tokens of the Doc; None if there are none."""
+        values: list[Any] = [""] * len(words)
+        for sentence, index in zip(sentences, indices, strict=True):
+            for i, value in zip(index, getattr(sentence, name), strict=False):
+                values[i] = value or ""
+        return values if any(values) else None
+
+    trees: dict[str, Any] = {}
+    if all(sentence.heads for sentence in sentences):
+        trees = {"heads": _doc_heads(sentences, indices, len(words))}
+        trees["deps"] = values_of("deps") or [""] * len(words)
+    doc = Doc(
+        vocab,
+        words=words,
+        spaces=spaces if known_spaces else None,
+        tags=values_of("tags"),
+        pos=values_of("pos"),
+        morphs=values_of("morphs"),
+        lemmas=values_of("lemmas"),
+        sent_starts=None if trees else sent_starts,
+        **trees,
+    )
+    pairs = list(zip(sentences, indices, strict=True))
+    graph = SemanticGraph.from_arcs(
+        doc,
+        [(at[h], at[d], label) for each, at in pairs for h, d, label in each.arcs],
+        [at[top] for each, at in pairs for top in each.tops],
+        frames={
+            at[i]: frame
+            for each, at in pairs
+            for i, frame in enumerate(each.frames)
+            if frame
+        },
+        predicates=[
+            at[i]
+            for each, at in pairs
+            for i, flag in enumerate(each.predicates)
+            if flag
+        ],
+    )
+    set_graph(doc, graph, attr)
+    metas = [_get_meta(sentence) for sentence in sentences]
+    if any(len(meta) > 1 for meta in metas):
+        doc.user_data[META_KEY] = metas
+    return doc
+
+
+def _tokens_of_text(sentence: Sentence) -> tuple[list[str], list[bool]]:
+    """Give words and, as spaCy has them, tokens for further whitespace."""
+    try:
+        return get_words_and_spaces(sentence.words, sentence.text or "")
+    except ValueError:
+        raise FormatError(
+            f"sentence {sentence.id}: its words are not those of its text "
+            f"{sentence.text!r}"
+        ) from None
+
+
+def _space_after(sentence: Sentence) -> bool:
+    """Whether there is a space between a sentence and the next one."""
+    last = sentence.misc[-1] if sentence.misc else None
+    return "SpaceAfter=No" not in (last or "").split("|")
+
+
+def _doc_heads(
+    sentences: Sequence[Sentence], indices: list[list[int]], length: int
+) -> list[int]:
+    # A whitespace token hangs on the word before it, or else on the first word.
+    heads = [-1] * length
+    for sentence, at in zip(sentences, indices, strict=True):
+        for i, head in zip(at, sentence.heads, strict=True):
+            heads[i] = i if head == ROOT_INDEX else at[head]
+    word = next((i for i, head in enumerate(heads) if head >= 0), 0)
+    for i, head in enumerate(heads):
+        if head >= 0:
+            word = i
+        else:
+            heads[i] = word
+    return heads
+
+
+def _words(span: Span) -> list[Token]:
+    # Not by token.is_space, which a bare Vocab does not know.
+    unknown = span.doc.has_unknown_spaces
+    return [token for token in span if unknown or not token.text.isspace()]
+
+
+def _from_tokens(tokens: list[Token], graph: SemanticGraph) -> Sentence:
+    doc = graph.doc
+    index = {token.i: i for i, token in enumerate(tokens)}
+    arcs = [arc for token in tokens for arc in graph.args(token)]
+    for arc in arcs:
+        if arc.dep.i not in index:
+            raise FormatError(
+                f"the arc from {arc.head.text!r} (token {arc.head.i}) to "
+                f"{arc.dep.text!r} (token {arc.dep.i}) does not end at a word "
+                f"of the same sentence ({_excerpt(doc)})"
             )
+    sentence = Sentence(
+        words=[token.text for token in tokens],
+        arcs=[(index[arc.head.i], index[arc.dep.i], arc.label) for arc in arcs],
+        tops=[index[top.i] for top in graph.tops if top.i in index],
+        lemmas=column(token.lemma_ or None for token in tokens),
+        tags=column(token.tag_ or None for token in tokens),
+        pos=column(token.pos_ or None for token in tokens),
+        morphs=column(str(token.morph) or None for token in tokens),
+        frames=column(graph.frame(token) for token in tokens),
+        predicates=[graph.is_predicate(token) for token in tokens],
+    )
+    if doc.has_annotation("DEP"):
+        sentence.heads = [_head(token, index) for token in tokens]
+        sentence.deps = [token.dep_ or None for token in tokens]
+    return sentence
+
+
+def column(values: Iterable[Value | None]) -> list[Value | None]:
+    """Give a column of a Sentence: nothing at all if all its values are missing."""
+    values = list(values)
+    return values if any(value is not None for value in values) else []
+
+
+def _head(token: Token, index: dict[int, int]) -> int:
+    head = token.head
+    while head.i not in index and head.head.i != head.i:
+        head = head.head
+    return ROOT_INDEX if head.i == token.i else index.get(head.i, ROOT_INDEX)
+
+
+def _get_meta(sentence: Sentence) -> dict[str, Any]:
+    """What a Doc has no place of its own for, as plain data."""
+    meta: dict[str, Any] = {"words": len(sentence.words)}
+    if sentence.id is not None:
+        meta["id"] = sentence.id
+    if sentence.comments:
+        meta["comments"] = list(sentence.comments)
+    if sentence.nodes:
+        meta["nodes"] = list(sentence.nodes)
+    if any(sentence.misc):
+        meta["misc"] = [[i, text] for i, text in enumerate(sentence.misc) if text]
+    for name in ("multiword_tokens", "empty_nodes"):
+        if nodes := getattr(sentence, name):
+            meta[name] = [asdict(node) for node in nodes]
+    return meta
+
+
+def _set_meta(sentence: Sentence, meta: dict[str, Any]) -> None:
+    sentence.id = meta.get("id")
+    sentence.comments = list(meta.get("comments", ()))
+    sentence.nodes = list(meta.get("nodes", ()))
+    if "misc" in meta:
+        misc = dict(meta["misc"])
+        sentence.misc = [misc.get(i) for i in range(len(sentence.words))]
+    for node in meta.get("multiword_tokens", ()):
+        sentence.multiword_tokens.append(
+            MultiwordToken(**{**node, "cells": list(node["cells"])})
+        )
+    for node in meta.get("empty_nodes", ()):
+        arcs = {name: [(a, b) for a, b in node[name]] for name in ("heads", "args")}
+        sentence.empty_nodes.append(EmptyNode(node["id"], list(node["cells"]), **arcs))
+
+
+def _sentence_metas(doc: Doc, lengths: list[int]) -> list[dict[str, Any]]:
+    """What `_get_meta` stored for each sentence, as far as it is still true."""
+    metas: list[dict[str, Any]] = list(doc.user_data.get(META_KEY, ()))
+    if [meta["words"] for meta in metas] == lengths:
+        return metas
+    # Another component has found other sentences in what had one id.
+    result: list[dict[str, Any]] = [{} for _ in lengths]
+    if len(metas) == 1 and "id" in metas[0]:
+        for number, meta in enumerate(result, start=1):
+            meta["id"] = (
+                f"{metas[0]['id']}.{number}" if len(result) > 1 else metas[0]["id"]
+            )
+    return result
 
 
 def _excerpt(doc: Doc) -> str:

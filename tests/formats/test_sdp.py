@@ -9,6 +9,7 @@ from spacy.tokens import DocBin
 from spacy_sdp import formats
 from spacy_sdp.demo import EXAMPLES
 from spacy_sdp.formats import FormatError, Sentence, docbin, sdp
+from spacy_sdp.formats.sentence import column
 
 FILE_2015 = """#SDP 2015
 #42
@@ -57,7 +58,7 @@ def test_reading_keeps_every_column(path):
     )
     # A word may be an underscore, and a predicate may have no arguments.
     assert second.words == ["_"] and second.predicates == [True]
-    assert second.lemmas == [None]
+    assert second.lemmas == []
 
 
 def test_the_format_of_2014_has_no_frames(path):
@@ -176,7 +177,7 @@ def test_writing_refuses_what_the_format_cannot_say(path):
 
 
 CELL = st.text(
-    st.characters(exclude_categories=("Cs",), exclude_characters="\t\n\r"), min_size=1
+    st.characters(exclude_categories=("Cs",), exclude_characters="\t\n\r\0"), min_size=1
 ).filter(lambda cell: cell != "_")
 
 
@@ -192,15 +193,15 @@ def sentences(draw):
         )
     ]
     heads = {head for head, _, _ in arcs}
-    column = st.lists(st.none() | CELL, min_size=size, max_size=size)
+    columns = st.lists(st.none() | CELL, min_size=size, max_size=size).map(column)
     return Sentence(
         words=draw(st.lists(CELL | st.just("_"), min_size=size, max_size=size)),
         arcs=arcs,
         tops=draw(st.sets(st.sampled_from(range(size))).map(sorted)),
         id=str(draw(st.integers(0))),
-        lemmas=draw(column),
-        tags=draw(column),
-        frames=draw(column),
+        lemmas=draw(columns),
+        tags=draw(columns),
+        frames=draw(columns),
         predicates=[i in heads or draw(st.booleans()) for i in range(size)],
     )
 
