@@ -1,21 +1,25 @@
 """A corpus reader that keeps graphs, and can hand tags and lemmas to the parser."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import cast
 
 import numpy
 from spacy.attrs import IDS
 from spacy.language import Language
+from spacy.tokens import Doc
 from spacy.training import Corpus, Example
-from spacy.util import registry
+from spacy.util import logger, registry
 from thinc.types import Ints2d
+
+from .graph import sentences
 
 
 @registry.readers("spacy_sdp.Corpus.v1")
 def make_corpus(
     path: Path | None,
     copy_attrs: list[str] | None = None,
+    gold_tokens: bool = False,
     max_length: int = 0,
     limit: int = 0,
     shuffle: bool = False,
@@ -28,7 +32,9 @@ def make_corpus(
         that the predicted Doc gets to see. Only for data whose columns are what the
         pipeline would see too, and for parsers whose input they are: spaCy's own
         `evaluate` does not copy them.
-    max_length (int): Leave out Docs of more tokens; 0 means no limit.
+    gold_tokens (bool): Whether the predicted Doc has the tokens of the data, not those
+        that the tokenizer makes of its text. Data without text have them anyway.
+    max_length (int): Leave out Docs with a sentence of more tokens; 0 means no limit.
     limit (int): Read that many Docs at the most; 0 means no limit.
     shuffle (bool): Whether to shuffle the Docs.
     augmenter (Callable): As in `spacy.Corpus.v1`.
@@ -41,6 +47,7 @@ def make_corpus(
     return SdpCorpus(
         path,
         copy_attrs=copy_attrs or [],
+        gold_tokens=gold_tokens,
         max_length=max_length,
         limit=limit,
         shuffle=shuffle,
@@ -56,6 +63,7 @@ class SdpCorpus(Corpus):
         path: Path,
         *,
         copy_attrs: list[str],
+        gold_tokens: bool = False,
         max_length: int = 0,
         limit: int = 0,
         shuffle: bool = False,
@@ -69,18 +77,29 @@ class SdpCorpus(Corpus):
                 )
         super().__init__(path, limit=limit, shuffle=shuffle, augmenter=augmenter)
         self.copy_attrs = copy_attrs
+        self.gold_tokens = gold_tokens
         self.longest = max_length
+        # Said once, not in every epoch.
+        self._has_reported = False
 
-    def __call__(self, nlp: Language) -> Iterator[Example]:
-        """Yield Examples from the data.
+    def make_examples(
+        self, nlp: Language, reference_docs: Iterable[Doc]
+    ) -> Iterator[Example]:
+        """Yield Examples of gold Docs.
 
         nlp (Language): The current nlp object.
+        reference_docs (Iterable[Doc]): The gold Docs.
         YIELDS (Example): The examples.
         """
         missing = set(self.copy_attrs)
-        for example in super().__call__(nlp):
-            if self.longest and len(example.reference) > self.longest:
+        too_long = 0
+        for reference in reference_docs:
+            if len(reference) == 0:
                 continue
+            if self.longest and max(map(len, sentences(reference))) > self.longest:
+                too_long += 1
+                continue
+            example = Example(self._make_predicted(nlp, reference), reference)
             for name in self.copy_attrs:
                 values = example.get_aligned(name)
                 column = numpy.asarray([value or 0 for value in values], dtype="uint64")
@@ -94,3 +113,20 @@ class SdpCorpus(Corpus):
                 f"token of {self.path} has a value for it. Leave it out, or convert "
                 "the data from a file that has that column."
             )
+        if too_long and not self._has_reported:
+            logger.warning(
+                "%s: %d Docs with a sentence of more than %d tokens are left out",
+                self.path,
+                too_long,
+                self.longest,
+            )
+            self._has_reported = True
+
+    def _make_predicted(self, nlp: Language, reference: Doc) -> Doc:
+        if not self.gold_tokens and not reference.has_unknown_spaces:
+            return nlp.make_doc(reference.text)
+        return Doc(
+            nlp.vocab,
+            words=[token.text for token in reference],
+            spaces=[bool(token.whitespace_) for token in reference],
+        )

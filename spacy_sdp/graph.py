@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
 from operator import index
 from typing import Any, NamedTuple
 
@@ -349,6 +350,22 @@ def _check_arc(
         raise error("it crosses a sentence boundary.")
     if arc[:3] in seen:
         raise error("a duplicate; the same arc was given before.")
+
+
+def has_cycle(arcs: Iterable[tuple[int, int, Any]]) -> bool:
+    """Tell whether one can come back to a word by following arcs.
+
+    arcs (Iterable[Tuple[int, int, Any]]): The arcs: head, dependent, label.
+    RETURNS (bool): Whether there is a cycle.
+    """
+    sorter: TopologicalSorter[int] = TopologicalSorter()
+    for head, dep, _ in arcs:
+        sorter.add(head, dep)
+    try:
+        sorter.prepare()
+    except CycleError:
+        return True
+    return False
 
 
 def sentences(doc: Doc) -> list[Span]:

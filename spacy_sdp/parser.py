@@ -15,12 +15,13 @@ from spacy.vocab import Vocab
 from thinc.api import Config, Model, Optimizer, set_dropout_rate
 from thinc.types import Floats2d, Floats3d
 
+from .alignment import align_one_to_one
 from .extensions import DEFAULT_ATTR, get_graph, register_extensions, set_graph
 from .graph import IndexedArc, SemanticGraph
 from .model.arcs import FIRST_LABEL, NULL, ROOT
 from .model.batch import ArcPosteriors, ArcScores, Batch, GoldArcs
 from .model.loss import arc_loss
-from .scoring import align_one_to_one, score_examples
+from .scoring import score_examples
 
 default_model_config = """
 [model]

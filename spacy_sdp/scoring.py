@@ -10,6 +10,7 @@ from typing import Any
 from spacy.training import Example
 from spacy.util import registry
 
+from .alignment import align_one_to_one, align_sentence
 from .extensions import DEFAULT_ATTR, get_graph
 from .formats.sentence import Sentence
 from .graph import ROOT_INDEX, ROOT_LABEL, sentence_numbers
@@ -192,17 +193,19 @@ def _pairs(
                 f"The gold standard and the system output differ in length: the "
                 f"{longer} side has {count} sentences, the other {number - 1}."
             )
-        if left.id != right.id:
+        if None not in (left.id, right.id) and left.id != right.id:
             raise ValueError(
                 f"Sentence {number} has the id {left.id} in the gold standard, but "
                 f"{right.id} in the system output."
             )
-        if left.words != right.words:
+        same = left.words == right.words
+        aligned = right if same else align_sentence(right, left)
+        if aligned is None:
             raise ValueError(
-                f"Sentence {number} (id {left.id}) has other tokens in the system "
+                f"Sentence {number} (id {left.id}) has another text in the system "
                 f"output than in the gold standard: {_first_difference(left, right)}."
             )
-        yield left, right
+        yield left, aligned
     if not number:
         raise ValueError("There is nothing to score: both sides have no sentences.")
 
@@ -355,19 +358,3 @@ def _to_gold(example: Example) -> tuple[list[Hashable], list[int]]:
         near = int(aligned[0]) if len(aligned) else (nearest[-1] if nearest else 0)
         nearest.append(near)
     return counterparts, nearest
-
-
-def align_one_to_one(example: Example) -> dict[int, int]:
-    """Map predicted to gold tokens where exactly one stands for exactly one.
-
-    example (Example): The example.
-    RETURNS (Dict[int, int]): From indices of `example.predicted` to indices of
-        `example.reference`.
-    """
-    x2y, y2x = example.alignment.x2y, example.alignment.y2x
-    mapping = {}
-    for i in range(len(example.predicted)):
-        aligned = x2y[i]
-        if len(aligned) == 1 and len(y2x[int(aligned[0])]) == 1:
-            mapping[i] = int(aligned[0])
-    return mapping

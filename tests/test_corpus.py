@@ -3,7 +3,7 @@ from spacy.tokens import DocBin
 
 from spacy_sdp.corpus import make_corpus
 from spacy_sdp.demo import EXAMPLES
-from spacy_sdp.formats import docbin, sdp
+from spacy_sdp.formats import Sentence, docbin, sdp
 
 
 @pytest.fixture
@@ -52,6 +52,35 @@ def test_long_docs_are_left_out_and_not_split(nlp, path):
     assert max(lengths) == 7 and 3 < len(lengths) < 24
     assert all(eg.reference._.sdp is not None for eg in make_corpus(path)(nlp))
     assert len(list(make_corpus(path, limit=5)(nlp))) == 5
+
+
+def test_leaving_out_is_said_once(nlp, path, caplog):
+    corpus = make_corpus(path, max_length=7)
+    kept = len(list(corpus(nlp)))
+    assert kept == len(list(corpus(nlp)))
+    assert [record.getMessage() for record in caplog.records] == [
+        f"{path}: {24 - kept} Docs with a sentence of more than 7 tokens are left out"
+    ]
+
+
+def test_the_limit_is_for_sentences_not_for_docs(nlp, tmp_path):
+    sentences = list(sdp.read(EXAMPLES))
+    for number, sentence in enumerate(sentences):
+        sentence.starts_document = number % 6 == 0
+    docbin.write(sentences, tmp_path / "docs.spacy")
+    examples = list(make_corpus(tmp_path, max_length=20)(nlp))
+    assert len(examples) == 4
+    assert all(len(eg.reference) > 20 and eg.reference._.sdp for eg in examples)
+
+
+def test_tokens_are_those_of_the_tokenizer_or_of_the_data(nlp, tmp_path):
+    text = Sentence(words=["one", "-way"], text="one-way", arcs=[(0, 1, "A")])
+    docbin.write([text], tmp_path / "text.spacy")
+    (example,) = make_corpus(tmp_path)(nlp)
+    assert [token.text for token in example.predicted] == ["one", "-", "way"]
+    (example,) = make_corpus(tmp_path, gold_tokens=True)(nlp)
+    assert [token.text for token in example.predicted] == ["one", "-way"]
+    assert example.predicted.text == "one-way"
 
 
 def test_wrong_settings_are_refused(nlp, path, tmp_path):

@@ -2,8 +2,9 @@ import pytest
 from spacy.tokens import Doc
 from spacy.training import Example
 
+from spacy_sdp.alignment import align_one_to_one, align_sentence
 from spacy_sdp.formats import Sentence
-from spacy_sdp.scoring import align_one_to_one, score_examples, score_sentences
+from spacy_sdp.scoring import score_examples, score_sentences
 
 
 def sentence(arcs, tops, *, frames=("f", "g", None, None), tags=None, id="1"):
@@ -183,6 +184,34 @@ def test_an_arc_that_cannot_be_aligned_is_a_miss(nlp):
     scores = score_examples([eg])
     assert scores["sdp_lp"] == scores["sdp_lr"] == 2 / 3
     assert scores["sdp_lf_per_type"]["neg"]["f"] == 0
+
+
+def test_other_tokens_of_the_same_text_are_aligned():
+    gold = Sentence(
+        words=["It", "\u2019s", "``", "odd", "''", "\u2013", "no", "?"],
+        arcs=[(1, 0, "A"), (3, 0, "B"), (6, 7, "C")],
+        tops=[1],
+        tags=["PRP", "VBZ", "``", "JJ", "''", ":", "UH", "."],
+        predicates=[False, True, False, True, False, False, True, False],
+    )
+    system = Sentence(
+        words=["It", "'s", '"', "odd", '"', "--", "no?"],
+        arcs=[(1, 0, "A"), (3, 0, "X"), (6, 0, "C")],
+        tops=[1],
+        tags=["PRP", "VBZ", "``", "JJ", "''", ":", "UH"],
+        predicates=[False, True, False, True, False, False, True],
+    )
+    aligned = align_sentence(system, gold)
+    # What has no counterpart is beyond the 8 gold tokens.
+    assert aligned.arcs == [(1, 0, "A"), (3, 0, "X"), (14, 0, "C")]
+    scores = score_sentences([gold], [system])
+    assert scores["with_tops"]["LP"] == scores["with_tops"]["LR"] == 2 / 4
+    assert scores["without_tops"]["UF"] == pytest.approx(2 / 3)
+    assert scores["with_tops"]["PF"] == 1
+    system.words[0] = "They"
+    assert align_sentence(system, gold) is None
+    with pytest.raises(ValueError, match=r"another text .*: token 1 is 'They'"):
+        score_sentences([gold], [system])
 
 
 def test_exact_match_is_by_gold_sentence(nlp):

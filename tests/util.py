@@ -1,10 +1,12 @@
-"""What several test files need to make small parsers."""
+"""What several test files need: small parsers, and commands."""
 
 import pytest
 from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import fix_random_seed
+from typer.testing import CliRunner
 
+from spacy_sdp.cli import sdp
 from spacy_sdp.model.settings import PARTS, Settings
 from spacy_sdp.optimizer import make_adam
 
@@ -144,3 +146,11 @@ def assert_same_graphs(found, expected, tolerance=1e-5):
         assert [arc[3] for arc in one["arcs"]] == pytest.approx(
             [arc[3] for arc in other["arcs"]], abs=tolerance
         )
+
+
+def run(*args):
+    """RETURNS exit code, stdout and stderr of a command."""
+    result = CliRunner().invoke(sdp, [str(arg) for arg in args])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result.exit_code, result.stdout, result.stderr

@@ -2,9 +2,9 @@
 
 from spacy.cli._util import app
 
-from . import convert, evaluate, parse
+from . import convert, evaluate, inspect, parse
 from ._app import sdp
 
 app.add_typer(sdp)
 
-__all__ = ["convert", "evaluate", "parse", "sdp"]
+__all__ = ["convert", "evaluate", "inspect", "parse", "sdp"]

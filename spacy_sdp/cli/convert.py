@@ -4,50 +4,219 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from spacy.tokens import Doc
+from tqdm import tqdm
 
 from .. import formats
 from ..extensions import DEFAULT_ATTR
-from ._app import sdp, user_errors
+from ..formats import Sentence, docbin
+from ..formats.files import STANDARD_STREAM
+from ..formats.folding import folding_losses
+from ._app import FORMAT_HELP, sdp, user_errors
+
+# The columns of a Sentence by the name of spaCy's attribute.
+COLUMNS = {
+    "tag": ("tags",),
+    "lemma": ("lemmas",),
+    "pos": ("pos",),
+    "morph": ("morphs",),
+    "dep": ("heads", "deps"),
+    "frame": ("frames",),
+}
+# Formats that keep empty nodes beside the graph.
+KEEPING_FORMATS = ("conllu", "spacy")
 
 
 @sdp.command("convert")
 def convert_cli(
-    input_path: Annotated[
-        Path, typer.Argument(metavar="INPUT", help="File to read: .sdp or .spacy.")
+    input_paths: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="INPUT...",
+            help="Files or folders to read; - is standard input.",
+        ),
     ],
     output_path: Annotated[
-        Path, typer.Argument(metavar="OUTPUT", help="File to write: .sdp or .spacy.")
+        Path,
+        typer.Argument(metavar="OUTPUT", help="File to write; - is standard output."),
     ],
+    from_format: Annotated[
+        str | None, typer.Option("--from", help=f"Format to read: {FORMAT_HELP}.")
+    ] = None,
+    to_format: Annotated[
+        str | None, typer.Option("--to", help="Format to write, if not by suffix.")
+    ] = None,
+    split_sents: Annotated[
+        bool,
+        typer.Option("--split-sents", help="In .spacy files, one sentence a Doc."),
+    ] = False,
+    docs: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="In .spacy files, N sentences a Doc."),
+    ] = None,
+    max_length: Annotated[
+        int,
+        typer.Option(min=0, metavar="N", help="Leave out sentences of more words."),
+    ] = 0,
+    keep_attrs: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAMES",
+            help=f"Keep only these columns, as in tag,lemma: {', '.join(COLUMNS)}.",
+        ),
+    ] = None,
     attr: Annotated[
         str, typer.Option(help="Attribute of the graphs in .spacy files.")
     ] = DEFAULT_ATTR,
 ) -> None:
-    """Convert graphs from one file format to another, chosen by the suffixes.
+    """Convert graphs from one file format to another.
 
-    .sdp is the format of SemEval 2015 Task 18 (that of SemEval 2014 Task 8 is read,
-    too), and .spacy is what `spacy train` reads. Nothing is written if the input is
+    The suffix tells the format: .sdp is SemEval 2015 Task 18 (and 2014 Task 8, which
+    is read, too), .conllu is CoNLL-U with enhanced dependencies, .mrp is MRP 2019 for
+    DM, PSD and PAS, .conll is SemEval 2016 Task 9, .spacy is what `spacy train` reads.
+    A folder stands for the files in it; one with a file `relations` is a profile of
+    the English Resource Grammar, and becomes DM. Nothing is written if the input is
     broken.
+
+    .spacy files are merged with all that their Docs have, unless an option asks for
+    other sentences or columns. A text format has no documents: each sentence becomes a
+    Doc of its own.
     """
     with user_errors():
-        counts: Counter[str] = Counter()
-        sentences = _count(formats.read(input_path, attr), counts, input_path)
-        formats.write(sentences, output_path, attr)
-    summary = ", ".join(f"{count} {name}" for name, count in counts.items())
-    typer.secho(f"✔ {output_path}: {summary}", fg="green")
+        if split_sents and docs is not None:
+            raise ValueError("--split-sents and --docs exclude each other.")
+        dropped = _columns_to_drop(keep_attrs)
+        paths = [
+            file
+            for path in input_paths
+            for file in formats.find_files(path, from_format)
+        ]
+        kinds = {formats.find_format(path, from_format) for path in paths}
+        kinds.add(formats.find_format(output_path, to_format))
+        summary = Summary()
+        if kinds == {"spacy"} and not (split_sents or docs or max_length or dropped):
+            docbin.write_docs(_copy(paths, attr, summary), output_path)
+        else:
+            sentences = _read(paths, from_format, attr, summary.left_out)
+            if max_length:
+                sentences = _limit(sentences, max_length, summary.left_out)
+            sentences = _change(sentences, dropped, 1 if split_sents else docs)
+            formats.write(summary.count(sentences), output_path, attr, to_format)
+    summary.show(output_path, formats.find_format(output_path, to_format))
 
 
-def _count(
-    sentences: Iterable[formats.Sentence], counts: Counter[str], path: Path
-) -> Iterator[formats.Sentence]:
+@dataclass
+class Summary:
+    """What was converted, and what was not."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    labels: set[str] = field(default_factory=set)
+    left_out: Counter[str] = field(default_factory=Counter)
+    beside_the_graph: Counter[str] = field(default_factory=Counter)
+
+    def count(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
+        """Count the sentences that pass, and show the progress of long work."""
+        for sentence in tqdm(
+            sentences, unit=" sentences", leave=False, disable=None, delay=1
+        ):
+            self.add(sentence)
+            yield sentence
+
+    def add(self, sentence: Sentence) -> None:
+        self.counts["sentences"] += 1
+        self.counts["tokens"] += len(sentence.words)
+        self.counts["arcs"] += len(sentence.arcs)
+        self.counts["tops"] += len(sentence.tops)
+        self.labels.update(label for _, _, label in sentence.arcs)
+        if sentence.empty_nodes:
+            self.counts["empty nodes"] += len(sentence.empty_nodes)
+            self.beside_the_graph.update(folding_losses(sentence))
+
+    def show(self, output_path: Path, to_format: str) -> None:
+        """Print the counts, to stderr if the data go to stdout."""
+        to_stderr = str(output_path) == STANDARD_STREAM
+        counts = {**self.counts, "labels": len(self.labels)}
+        if to_format in KEEPING_FORMATS:
+            beside = "kept beside the graph, where no parser learns it"
+        else:
+            beside = f"not written, because .{to_format} files have no place for it"
+        for mark, color, title, numbers in (
+            ("✔", "green", str(output_path), counts),
+            ("⚠", "yellow", "left out", self.left_out),
+            ("⚠", "yellow", beside, self.beside_the_graph),
+        ):
+            if numbers:
+                text = ", ".join(f"{count} {what}" for what, count in numbers.items())
+                typer.secho(f"{mark} {title}: {text}", fg=color, err=to_stderr)
+        if not counts["arcs"] and not counts["tops"]:
+            typer.secho(
+                "⚠ There is not a single arc. In a CoNLL-U file, arcs are read from "
+                "the column DEPS: does the treebank have enhanced dependencies?",
+                fg="yellow",
+                err=True,
+            )
+
+
+def _columns_to_drop(keep_attrs: str | None) -> list[str]:
+    if keep_attrs is None:
+        return []
+    names = [name for name in keep_attrs.replace(" ", "").split(",") if name]
+    for name in names:
+        if name not in COLUMNS:
+            raise ValueError(
+                f"--keep-attrs: there is no column {name!r}; choose among "
+                f"{', '.join(COLUMNS)}."
+            )
+    return [
+        column
+        for name, columns in COLUMNS.items()
+        if name not in names
+        for column in columns
+    ]
+
+
+def _read(
+    paths: list[Path], from_format: str | None, attr: str, left_out: Counter[str]
+) -> Iterator[Sentence]:
+    for path in paths:
+        before = left_out.total()
+        sentence = None
+        for sentence in formats.read(path, attr, from_format, left_out):
+            yield sentence
+        if sentence is None and left_out.total() == before:
+            raise formats.FormatError("the file has no sentences", path)
+
+
+def _copy(paths: list[Path], attr: str, summary: Summary) -> Iterator[Doc]:
+    """Yield the Docs of several files as they are."""
+    for path in paths:
+        for number, doc in enumerate(docbin.read_docs(path), start=1):
+            for sentence in docbin.to_sentences(doc, attr, path, number):
+                summary.add(sentence)
+            yield doc
+
+
+def _limit(
+    sentences: Iterable[Sentence], max_length: int, left_out: Counter[str]
+) -> Iterator[Sentence]:
     for sentence in sentences:
-        counts["sentences"] += 1
-        counts["tokens"] += len(sentence.words)
-        counts["arcs"] += len(sentence.arcs)
-        counts["tops"] += len(sentence.tops)
+        if len(sentence.words) <= max_length:
+            yield sentence
+        else:
+            left_out[f"sentences of more than {max_length} words"] += 1
+
+
+def _change(
+    sentences: Iterable[Sentence], dropped: list[str], docs: int | None
+) -> Iterator[Sentence]:
+    for number, sentence in enumerate(sentences):
+        for column in dropped:
+            setattr(sentence, column, [])
+        if docs is not None:
+            sentence.starts_document = number % docs == 0
         yield sentence
-    if not counts["sentences"]:
-        raise formats.FormatError("the file has no sentences", path)

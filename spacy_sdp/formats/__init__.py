@@ -2,58 +2,144 @@
 
 Each format has `read(path)`, which yields sentences one by one, and
 `write(sentences, path)`, which writes all or nothing. The functions here choose the
-format by the suffix of the file's name.
+format by its name, or else by the suffix of the file's name.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from types import ModuleType
 
 from ..extensions import DEFAULT_ATTR
-from . import docbin, sdp
-from .files import FormatError
+from . import conllu, docbin, erg, mrp, sdp, semeval2016
+from .files import STANDARD_STREAM, FormatError
 from .sentence import Sentence
 
-SUFFIXES = (".sdp", ".spacy")
+FORMATS: dict[str, ModuleType] = {
+    "sdp": sdp,
+    "conllu": conllu,
+    "mrp": mrp,
+    "semeval2016": semeval2016,
+    "erg": erg,
+    "spacy": docbin,
+}
+SUFFIXES = {
+    ".sdp": "sdp",
+    ".conllu": "conllu",
+    ".mrp": "mrp",
+    ".conll": "semeval2016",
+    ".spacy": "spacy",
+}
 
 
-def read(path: Path | str, attr: str = DEFAULT_ATTR) -> Iterator[Sentence]:
+def read(
+    path: Path | str,
+    attr: str = DEFAULT_ATTR,
+    format: str | None = None,
+    left_out: Counter[str] | None = None,
+) -> Iterator[Sentence]:
     """Yield the sentences of a file.
 
-    path (Path): The file; its suffix tells the format.
+    path (Path): The file, `-` for standard input, or the folder of an ERG profile.
     attr (str): For `.spacy` files, the attribute with the graphs.
+    format (Optional[str]): One of FORMATS; without it, the suffix tells.
+    left_out (Counter[str]): Counts what is not read, by reason.
     YIELDS (Sentence): The sentences.
     """
-    if _suffix(path) == ".spacy":
+    name = find_format(path, format)
+    if name == "spacy":
         return docbin.read(path, attr)
-    return sdp.read(path)
+    if name == "erg":
+        return erg.read(path, left_out)
+    return FORMATS[name].read(path)
 
 
 def write(
-    sentences: Iterable[Sentence], path: Path | str, attr: str = DEFAULT_ATTR
+    sentences: Iterable[Sentence],
+    path: Path | str,
+    attr: str = DEFAULT_ATTR,
+    format: str | None = None,
 ) -> None:
     """Write sentences to a file, all or nothing.
 
     sentences (Iterable[Sentence]): The sentences.
-    path (Path): The file; its suffix tells the format.
+    path (Path): The file, or `-` for standard output.
     attr (str): For `.spacy` files, the attribute for the graphs.
+    format (Optional[str]): One of FORMATS; without it, the suffix tells.
     """
-    if _suffix(path) == ".spacy":
+    name = find_format(path, format)
+    if name == "erg":
+        raise FormatError("ERG profiles can be read, but not written", path)
+    if name == "spacy":
         docbin.write(sentences, path, attr)
     else:
-        sdp.write(sentences, path)
+        FORMATS[name].write(sentences, path)
 
 
-def _suffix(path: Path | str) -> str:
+def find_format(path: Path | str, format: str | None = None) -> str:
+    """Tell the format of a file.
+
+    path (Path): The file.
+    format (Optional[str]): Its format, if that is known.
+    RETURNS (str): One of FORMATS.
+    """
+    if format is not None:
+        if format not in FORMATS:
+            raise FormatError(
+                f"there is no format {format!r}; choose one of {', '.join(FORMATS)}"
+            )
+        return format
+    if str(path) == STANDARD_STREAM:
+        raise FormatError(
+            "standard input and output have no suffix: name the format "
+            f"({', '.join(FORMATS)})"
+        )
+    if erg.is_profile(path):
+        return "erg"
     suffix = Path(path).suffix
     if suffix not in SUFFIXES:
         raise FormatError(
             f"unknown format {suffix!r}; the name has to end in "
-            f"{' or '.join(SUFFIXES)}",
+            f"{', '.join(SUFFIXES)}, or name the format ({', '.join(FORMATS)})",
             path,
         )
-    return suffix
+    return SUFFIXES[suffix]
 
 
-__all__ = ["FormatError", "Sentence", "read", "write"]
+def find_files(path: Path | str, format: str | None = None) -> list[Path]:
+    """Give the files in a folder that can be read, also in folders within it.
+
+    path (Path): The folder. A file, `-`, and an ERG profile stand for themselves.
+    format (Optional[str]): Give only files of this format.
+    RETURNS (List[Path]): The files, sorted.
+    """
+    path = Path(path)
+    if str(path) == STANDARD_STREAM or not path.is_dir() or erg.is_profile(path):
+        return [path]
+    files = [
+        each
+        for each in sorted(path.rglob("*"))
+        if (each.suffix in SUFFIXES and each.is_file()) or erg.is_profile(each)
+    ]
+    found = [each for each in files if format in (None, find_format(each))]
+    if not found:
+        raise FormatError(
+            f"no file in this folder ends in {', '.join(SUFFIXES)}"
+            if format is None
+            else f"no file in this folder is of the format {format}",
+            path,
+        )
+    return found
+
+
+__all__ = [
+    "FORMATS",
+    "FormatError",
+    "Sentence",
+    "find_files",
+    "find_format",
+    "read",
+    "write",
+]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from spacy.tokens import DocBin
+from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
 from ..extensions import DEFAULT_ATTR
@@ -20,20 +20,47 @@ def read(path: Path | str, attr: str = DEFAULT_ATTR) -> Iterator[Sentence]:
     attr (str): The attribute with the graphs.
     YIELDS (Sentence): The sentences.
     """
+    for number, doc in enumerate(read_docs(path), start=1):
+        yield from to_sentences(doc, attr, path, number)
+
+
+def to_sentences(doc: Doc, attr: str, path: Path | str, number: int) -> list[Sentence]:
+    """Give the sentences of a Doc of a `.spacy` file.
+
+    doc (Doc): The Doc.
+    attr (str): The attribute with the graph.
+    path (Path): The file, for errors.
+    number (int): The number of the Doc in it, for errors.
+    RETURNS (List[Sentence]): The sentences.
+    """
+    try:
+        return list(Sentence.from_doc(doc, attr))
+    except FormatError as error:
+        raise FormatError(f"Doc {number}: {error.reason}", path) from None
+    except Exception as error:
+        # The user data of a file can be anything.
+        raise FormatError(
+            f"Doc {number}: what is stored for Doc._.{attr} is no graph ({error!r})",
+            path,
+        ) from None
+
+
+def read_docs(path: Path | str) -> Iterator[Doc]:
+    """Yield the Docs of a `.spacy` file.
+
+    path (Path): The file.
+    YIELDS (Doc): The Docs, with a vocabulary of their own.
+    """
     with open_input(path) as file:
         data = file.read()
     try:
         doc_bin = DocBin().from_bytes(data)
+        yield from doc_bin.get_docs(Vocab())
     except Exception as error:
         # Whatever broke in unpacking depends on where the file is broken.
         raise FormatError(
             f"not a .spacy file, or a broken one ({error})", path
         ) from None
-    for number, doc in enumerate(doc_bin.get_docs(Vocab()), start=1):
-        try:
-            yield from Sentence.from_doc(doc, attr)
-        except FormatError as error:
-            raise FormatError(f"Doc {number}: {error.reason}", path) from None
 
 
 def write(
@@ -46,8 +73,17 @@ def write(
     attr (str): The attribute for the graphs.
     """
     vocab = Vocab()
+    write_docs((to_doc(each, vocab, attr) for each in documents(sentences)), path)
+
+
+def write_docs(docs: Iterable[Doc], path: Path | str) -> None:
+    """Write Docs as a `.spacy` file, with all they have.
+
+    docs (Iterable[Doc]): The Docs.
+    path (Path): The file; an existing one is replaced when all is written.
+    """
     doc_bin = DocBin(store_user_data=True)
-    for document in documents(sentences):
-        doc_bin.add(to_doc(document, vocab, attr))
+    for doc in docs:
+        doc_bin.add(doc)
     with atomic_write(path) as file:
         file.write(doc_bin.to_bytes())

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import chain, repeat
 from pathlib import Path
 
 from .files import FormatError, atomic_write, is_cell, read_blocks
@@ -112,7 +113,7 @@ def format_sentence(sentence: Sentence, number: int = 1) -> str:
             frame or NOTHING,
             *(labels.get((head, i), NOTHING) for head in sorted(predicates)),
         ]
-        for name, cell in zip((*COLUMNS_2015, *["ARG"] * size), cells, strict=False):
+        for name, cell in zip(chain(COLUMNS_2015, repeat("ARG")), cells, strict=False):
             if not is_cell(cell):
                 raise FormatError(
                     f"sentence {sentence_id}, token {i + 1}: {cell!r} cannot stand in "

@@ -8,7 +8,6 @@ from itertools import groupby
 from typing import Any, TypeVar
 
 from spacy.tokens import Doc, Span, Token
-from spacy.util import get_words_and_spaces
 from spacy.vocab import Vocab
 
 from ..extensions import DEFAULT_ATTR, get_graph, register_extensions, set_graph
@@ -41,7 +40,7 @@ class EmptyNode:
 
     It is no token, so it is kept beside the graph of the words. Nodes are called as in
     CoNLL-U: "0" is the root, "1" the first word, "8.1" an empty node after word 8.
-    `cells` are the columns FORM to FEATS and MISC, `heads` and `args` the arcs from
+    `cells` are the columns FORM to DEPREL and MISC, `heads` and `args` the arcs from
     and to other nodes with their labels; an arc between empty nodes is one of `heads`.
     """
 
@@ -159,7 +158,7 @@ def to_doc(
     known_spaces = all(sentence.text is not None for sentence in sentences)
     for sentence in sentences:
         if known_spaces:
-            tokens, follows = _tokens_of_text(sentence)
+            tokens, follows = split_text(sentence.words, sentence.text or "")
             follows[-1] |= sentence is not sentences[-1] and _space_after(sentence)
             spaces += follows
         else:
@@ -179,8 +178,10 @@ def to_doc(
 
     trees: dict[str, Any] = {}
     if all(sentence.heads for sentence in sentences):
-        trees = {"heads": _doc_heads(sentences, indices, len(words))}
-        trees["deps"] = values_of("deps") or [""] * len(words)
+        deps = values_of("deps") or [""] * len(words)
+        # spaCy forgets a head without a label; this one is for whitespace.
+        trees["deps"] = [dep or "dep" for dep in deps]
+        trees["heads"] = _doc_heads(sentences, indices, len(words))
     doc = Doc(
         vocab,
         words=words,
@@ -217,15 +218,55 @@ def to_doc(
     return doc
 
 
-def _tokens_of_text(sentence: Sentence) -> tuple[list[str], list[bool]]:
-    """Give words and, as spaCy has them, tokens for further whitespace."""
-    try:
-        return get_words_and_spaces(sentence.words, sentence.text or "")
-    except ValueError:
-        raise FormatError(
-            f"sentence {sentence.id}: its words are not those of its text "
-            f"{sentence.text!r}"
-        ) from None
+def find_words(words: list[str], text: str) -> list[tuple[int, int]]:
+    """Give the first character of each word in a text, and the one after its last.
+
+    words (List[str]): The words, which have to be all of the text but whitespace.
+    text (str): The text.
+    RETURNS (List[Tuple[int, int]]): Where the words begin and end.
+    """
+    spans: list[tuple[int, int]] = []
+    end = 0
+    for word in [*words, ""]:
+        start = end
+        while start < len(text) and text[start].isspace():
+            start += 1
+        if not text.startswith(word, start) or (not word and start < len(text)):
+            raise FormatError(
+                f"the text {_shorten(text)!r} does not go on with {_shorten(word)!r} "
+                f"at character {start + 1}"
+            )
+        end = start + len(word)
+        spans.append((start, end))
+    return spans[:-1]
+
+
+def split_text(words: list[str], text: str) -> tuple[list[str], list[bool]]:
+    """Give the tokens of a text, and whether a space follows each of them.
+
+    As in spaCy's tokenizer, whitespace beyond a single space is a token of its own.
+
+    words (List[str]): The words, which have to be all of the text but whitespace.
+    text (str): The text.
+    RETURNS (Tuple[List[str], List[bool]]): Words and whitespace, and the spaces.
+    """
+    tokens: list[str] = []
+    spaces: list[bool] = []
+    last = 0
+    for start, end in [*find_words(words, text), (len(text), len(text))]:
+        if tokens and text[last:start].startswith(" "):
+            spaces[-1] = True
+            last += 1
+        for token in (text[last:start], text[start:end]):
+            if token:
+                tokens.append(token)
+                spaces.append(False)
+        last = end
+    return tokens, spaces
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) < 60 else f"{text[:57]}..."
 
 
 def _space_after(sentence: Sentence) -> bool:
@@ -275,7 +316,7 @@ def _from_tokens(tokens: list[Token], graph: SemanticGraph) -> Sentence:
         lemmas=column(token.lemma_ or None for token in tokens),
         tags=column(token.tag_ or None for token in tokens),
         pos=column(token.pos_ or None for token in tokens),
-        morphs=column(str(token.morph) or None for token in tokens),
+        morphs=column(_features(token) for token in tokens),
         frames=column(graph.frame(token) for token in tokens),
         predicates=[graph.is_predicate(token) for token in tokens],
     )
@@ -289,6 +330,14 @@ def column(values: Iterable[Value | None]) -> list[Value | None]:
     """Give a column of a Sentence: nothing at all if all its values are missing."""
     values = list(values)
     return values if any(value is not None for value in values) else []
+
+
+def _features(token: Token) -> str | None:
+    """Give the features in the order of Universal Dependencies, which ignores case."""
+    features = str(token.morph)
+    if "|" in features:
+        features = "|".join(sorted(features.split("|"), key=str.lower))
+    return features or None
 
 
 def _head(token: Token, index: dict[int, int]) -> int:
@@ -307,7 +356,7 @@ def _get_meta(sentence: Sentence) -> dict[str, Any]:
         meta["comments"] = list(sentence.comments)
     if sentence.nodes:
         meta["nodes"] = list(sentence.nodes)
-    if any(sentence.misc):
+    if sentence.misc:
         meta["misc"] = [[i, text] for i, text in enumerate(sentence.misc) if text]
     for name in ("multiword_tokens", "empty_nodes"):
         if nodes := getattr(sentence, name):

@@ -1,73 +1,14 @@
 """The commands, as a shell calls them."""
 
 import json
-import os
 
 import pytest
 import spacy
-from typer.testing import CliRunner
+from util import run
 
-from spacy_sdp.cli import sdp
 from spacy_sdp.demo import EXAMPLES
 from spacy_sdp.formats import docbin
 from spacy_sdp.formats import sdp as sdp_format
-
-
-def run(*args):
-    """RETURNS exit code, stdout and stderr."""
-    result = CliRunner().invoke(sdp, [str(arg) for arg in args])
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    return result.exit_code, result.stdout, result.stderr
-
-
-def test_convert_there_and_back(tmp_path):
-    code, out, err = run("convert", EXAMPLES, tmp_path / "a.spacy")
-    assert (code, err) == (0, "")
-    assert "a.spacy: 24 sentences, 163 tokens, 108 arcs, 24 tops" in out
-    assert run("convert", tmp_path / "a.spacy", tmp_path / "b.sdp")[0] == 0
-    assert (tmp_path / "b.sdp").read_bytes() == EXAMPLES.read_bytes()
-
-
-def test_the_attribute_of_spacy_files_can_be_chosen(nlp, tmp_path):
-    assert run("convert", EXAMPLES, tmp_path / "a.spacy", "--attr", "dm")[0] == 0
-    code, _, err = run("convert", tmp_path / "a.spacy", tmp_path / "b.sdp")
-    assert code == 1 and "no graph in Doc._.sdp" in err
-    assert (
-        run("convert", tmp_path / "a.spacy", tmp_path / "b.sdp", "--attr", "dm")[0] == 0
-    )
-    assert (tmp_path / "b.sdp").read_bytes() == EXAMPLES.read_bytes()
-
-
-BROKEN = EXAMPLES.read_text().replace("2\tshy", "3\tshy")
-
-
-@pytest.mark.parametrize(
-    "name, content, reason",
-    [
-        ("a.sdp", BROKEN, "a.sdp, line 4: token id '3', expected 2"),
-        ("a.sdp", "", "a.sdp: the file has no sentences"),
-        ("a.sdp", None, "a.sdp: No such file or directory"),
-        ("a.xml", "", "a.xml: unknown format '.xml'"),
-        ("a.spacy", "x", "a.spacy: not a .spacy file"),
-    ],
-)
-def test_bad_input_is_one_line_and_no_output(tmp_path, name, content, reason):
-    if content is not None:
-        (tmp_path / name).write_text(content)
-    before = os.listdir(tmp_path)
-    code, out, err = run("convert", tmp_path / name, tmp_path / "out.spacy")
-    assert code == 1 and out == ""
-    assert reason in err and len(err.splitlines()) == 1
-    assert os.listdir(tmp_path) == before
-
-
-def test_a_folder_that_does_not_exist_is_an_error_for_the_output(tmp_path):
-    code, _, err = run("convert", EXAMPLES, tmp_path / "none" / "a.sdp")
-    assert code == 1 and err == f"✘ {tmp_path / 'none'}: the folder does not exist\n"
-    (tmp_path / "a.sdp").mkdir()
-    code, _, err = run("convert", EXAMPLES, tmp_path / "a.sdp")
-    assert code == 1 and err.endswith("a.sdp: this is a folder, not a file\n")
 
 
 @pytest.fixture
@@ -165,6 +106,6 @@ def two_words(doc):
 def test_help_tells_what_there_is():
     code, out, _ = run("--help")
     assert code == 0
-    for command in ("convert", "evaluate", "parse"):
+    for command in ("convert", "evaluate", "inspect", "parse"):
         assert command in out
         assert run(command, "--help")[0] == 0

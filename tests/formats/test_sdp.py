@@ -291,10 +291,3 @@ def test_broken_spacy_files_are_refused(tmp_path):
         path.write_bytes(content)
         with pytest.raises(FormatError, match=r"broken\.spacy: not a .spacy file"):
             list(docbin.read(path))
-
-
-def test_unknown_suffixes_are_refused(tmp_path):
-    with pytest.raises(FormatError, match=r"unknown format '\.txt'"):
-        formats.read(tmp_path / "a.txt")
-    with pytest.raises(FormatError, match=r"has to end in .sdp or .spacy"):
-        formats.write([], tmp_path / "a")

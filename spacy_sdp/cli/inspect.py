@@ -1,0 +1,134 @@
+"""`python -m spacy sdp inspect`"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import spacy
+import typer
+from spacy.language import Language
+from tqdm import tqdm
+
+from .. import formats
+from ..extensions import DEFAULT_ATTR
+from ..statistics import Comparison, Statistics, TokenizerFit
+from ._app import FORMAT_HELP, sdp, user_errors
+from .advice import find_problems
+from .plotting import check_plot, save_plot
+from .report import print_report
+
+
+@sdp.command("inspect")
+def inspect_cli(
+    train_paths: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="DATA",
+            help="Training data: files or folders; - is standard input.",
+        ),
+    ],
+    dev_paths: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--dev", metavar="DATA", help="Development data; may be given repeatedly."
+        ),
+    ] = None,
+    from_format: Annotated[
+        str | None, typer.Option("--from", help=f"Format to read: {FORMAT_HELP}.")
+    ] = None,
+    attr: Annotated[
+        str, typer.Option(help="Attribute of the graphs in .spacy files.")
+    ] = DEFAULT_ATTR,
+    lang: Annotated[
+        str, typer.Option(help="Language of the tokenizer to compare tokens with.")
+    ] = "en",
+    most_labels: Annotated[
+        int, typer.Option("--labels", min=0, help="How many labels to list.")
+    ] = 25,
+    plot_path: Annotated[
+        Path | None,
+        typer.Option("--plot", help="Draw a figure: .png, .svg or .pdf."),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print JSON, with complete histograms.")
+    ] = False,
+) -> None:
+    """Count what is in training data, and warn of what training would suffer from.
+
+    Re-entrant tokens are those with more than one head. Crossing arcs are those that
+    cross at least one other arc when all are drawn above the words. The arcs from the
+    virtual root to the tops are not counted as arcs. Where the data have the text of
+    the sentences, their tokens are compared with those of spaCy's tokenizer: tokens
+    that do not stand one for one, and arcs at them, are left out in training.
+    """
+    with user_errors():
+        if plot_path is not None:
+            check_plot(plot_path)
+        nlp = _blank(lang)
+        corpora = {"Train": _collect(train_paths, from_format, attr, nlp)}
+        if dev_paths:
+            corpora["Dev"] = _collect(dev_paths, from_format, attr, nlp)
+        if plot_path is not None:
+            save_plot(corpora, plot_path)
+    if as_json:
+        typer.echo(json.dumps(_to_dict(corpora), indent=2, ensure_ascii=False))
+        return
+    print_report(corpora, most_labels)
+    if plot_path is not None:
+        typer.secho(f"✔ {plot_path}", fg="green")
+    problems = find_problems(*corpora.values())
+    for problem in problems:
+        typer.secho(f"⚠ {problem}", fg="yellow")
+    if not problems:
+        typer.secho("✔ Nothing that training would suffer from.", fg="green")
+
+
+def _to_dict(corpora: Mapping[str, Statistics]) -> dict[str, Any]:
+    data: dict[str, Any] = {
+        name.lower(): each.to_dict() for name, each in corpora.items()
+    }
+    if len(corpora) > 1:
+        data["comparison"] = Comparison.of(*corpora.values()).to_dict()
+    data["warnings"] = find_problems(*corpora.values())
+    return data
+
+
+def _blank(lang: str) -> Language:
+    try:
+        return spacy.blank(lang)
+    except ImportError as error:
+        raise ValueError(f"--lang {lang}: {error}") from None
+
+
+def _collect(
+    paths: Sequence[Path], from_format: str | None, attr: str, nlp: Language
+) -> Statistics:
+    statistics = Statistics(TokenizerFit(nlp))
+    progress = tqdm(
+        _read(paths, from_format, attr),
+        unit=" sentences",
+        leave=False,
+        disable=None,
+        delay=1,
+    )
+    for file, sentence in progress:
+        statistics.add(sentence, source=str(file))
+    return statistics
+
+
+def _read(
+    paths: Sequence[Path], from_format: str | None, attr: str
+) -> Iterator[tuple[Path, formats.Sentence]]:
+    """Yield the sentences of files and folders, each with its file."""
+    files = [file for path in paths for file in formats.find_files(path, from_format)]
+    for file in files:
+        left_out: Counter[str] = Counter()
+        sentence = None
+        for sentence in formats.read(file, attr, from_format, left_out):
+            yield file, sentence
+        if sentence is None and not left_out:
+            raise formats.FormatError("the file has no sentences", file)

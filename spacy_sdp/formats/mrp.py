@@ -1,0 +1,276 @@
+"""MRP, the format of the CoNLL 2019 and 2020 shared tasks, for bi-lexical graphs.
+
+Each line is a graph as JSON:
+
+    {"id": "7", "flavor": 0, "framework": "dm", "input": "Dogs bark.", "tops": [1],
+     "nodes": [{"id": 0, "label": "dog", "properties": ["pos"], "values": ["NNS"],
+                "anchors": [{"from": 0, "to": 4}]}, ...],
+     "edges": [{"source": 1, "target": 0, "label": "ARG1"}]}
+
+Only graphs of flavor 0 are between words: DM, PSD and PAS. The format has the true
+text, but no word that is not in the graph: what no node covers is split into words and
+punctuation marks, and `Sentence.nodes` tells the nodes from the others.
+
+The framework is kept as a comment, `framework = psd`; without one, `dm` is written.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from .files import FormatError, atomic_write, read_lines
+from .folding import fold_label, unfold_label
+from .sentence import Sentence, column, find_words
+
+FRAMEWORK = " framework = "
+DEFAULT_FRAMEWORK = "dm"
+# English clitics, initials (U.S.), words with what is inside them (1,000, four-color),
+# and runs of one mark (...).
+CLITIC = r"['\u2019](?:s|re|ve|ll|d|m)\b"
+NEGATION = r"n['\u2019]t\b"
+WORD = re.compile(
+    rf"{NEGATION}|{CLITIC}|\w+?(?={NEGATION})"
+    rf"|(?:\w\.){{2,}}|\w+(?:[.,-]\w+|(?!{CLITIC})['\u2019]\w+)*|([^\w\s])\1*"
+)
+
+JsonObject = dict[str, Any]
+Span = tuple[int, int]
+
+
+def read(path: Path | str) -> Iterator[Sentence]:
+    """Yield the sentences of an MRP file.
+
+    path (Path): The file.
+    YIELDS (Sentence): The sentences.
+    """
+    for number, line in read_lines(path):
+        if not line.strip():
+            continue
+        try:
+            sentence = _parse(_load(line))
+        except FormatError as error:
+            raise FormatError(error.reason, path, number) from None
+        yield sentence
+
+
+def write(sentences: Iterable[Sentence], path: Path | str) -> None:
+    """Write sentences as an MRP file.
+
+    A word is a node if the record says so, or else if it has an arc or a sense or is a
+    top.
+
+    sentences (Iterable[Sentence]): The sentences. Those without an id are numbered.
+    path (Path): The file; an existing one is replaced when all is written.
+    """
+    with atomic_write(path) as file:
+        for number, sentence in enumerate(sentences, start=1):
+            line = json.dumps(_to_json(sentence, number), ensure_ascii=False)
+            file.write(f"{line}\n".encode())
+
+
+def _load(line: str) -> JsonObject:
+    try:
+        graph = json.loads(line)
+    except RecursionError:
+        raise FormatError("the JSON is nested too deeply") from None
+    except ValueError as error:
+        raise FormatError(f"no JSON ({error}); expected one graph a line") from None
+    if not isinstance(graph, dict):
+        raise FormatError('no graph; expected {"id": ..., "input": ..., "nodes": ...}')
+    return graph
+
+
+def _parse(graph: JsonObject) -> Sentence:
+    if graph.get("flavor", 0) != 0:
+        raise FormatError(
+            f"a graph of flavor {graph['flavor']!r} (framework "
+            f"{graph.get('framework')!r}): only those of flavor 0, such as dm, psd and "
+            "pas, are between words"
+        )
+    text = _string(graph.get("input"), "input")
+    nodes = _objects(graph, "nodes")
+    anchors = [_anchor(node, text) for node in nodes]
+    spans = _all_words(anchors, text)
+    if not spans:
+        raise FormatError("the input has no words")
+    place = {span: i for i, span in enumerate(spans)}
+    words_of_nodes = [place[anchor] for anchor in anchors]
+    index: dict[int, int] = {}
+    for node, word in zip(nodes, words_of_nodes, strict=True):
+        node_id = node.get("id")
+        if not isinstance(node_id, int) or node_id in index:
+            raise FormatError(f"the node id {node_id!r} is no number, or not unique")
+        index[node_id] = word
+    tops = graph.get("tops") or []
+    if not isinstance(tops, list):
+        raise FormatError("'tops' has to be a list of node ids")
+    sentence = Sentence(
+        words=[text[start:end] for start, end in spans],
+        arcs=_arcs(graph, index),
+        tops=sorted({_find(top, index) for top in tops}),
+        text=text,
+        nodes=[False] * len(spans),
+    )
+    if graph.get("id") is not None:
+        sentence.id = _string(str(graph["id"]), "id")
+    if graph.get("framework") is not None:
+        framework = _string(graph["framework"], "framework")
+        sentence.comments.append(f"{FRAMEWORK}{framework}")
+    columns: defaultdict[str, list[str | None]]
+    columns = defaultdict(lambda: [None] * len(spans))
+    for node, word in zip(nodes, words_of_nodes, strict=True):
+        sentence.nodes[word] = True
+        for name, value in _properties(node).items():
+            columns[name][word] = value
+    sentence.lemmas = column(columns["label"])
+    sentence.tags = column(columns["pos"])
+    sentence.frames = column(columns["frame"])
+    heads = {head for head, _, _ in sentence.arcs}
+    sentence.predicates = [i in heads for i in range(len(spans))]
+    return sentence
+
+
+def _arcs(graph: JsonObject, index: dict[int, int]) -> list[tuple[int, int, str]]:
+    labels: defaultdict[tuple[int, int], list[str]] = defaultdict(list)
+    for edge in _objects(graph, "edges"):
+        head, dep = (_find(edge.get(end), index) for end in ("source", "target"))
+        label = _string(edge.get("label"), "label")
+        where = f"the edge from node {edge['source']} to node {edge['target']}"
+        if head == dep:
+            raise FormatError(f"{where} is a self-loop")
+        if not label:
+            raise FormatError(f"{where} has an empty label")
+        if label in labels[head, dep]:
+            raise FormatError(f"{where} with the label {label!r} is there twice")
+        labels[head, dep].append(label)
+    return [
+        (head, dep, fold_label((label,) for label in several))
+        for (head, dep), several in sorted(labels.items())
+    ]
+
+
+def _all_words(anchors: list[Span], text: str) -> list[Span]:
+    """Give the words that the nodes cover, and those between them."""
+    spans: list[Span] = []
+    end = 0
+    for anchor in sorted(anchors):
+        if anchor[0] < end:
+            raise FormatError(f"two nodes are anchored at character {anchor[0]}")
+        spans += (match.span() for match in WORD.finditer(text, end, anchor[0]))
+        spans.append(anchor)
+        end = anchor[1]
+    spans += (match.span() for match in WORD.finditer(text, end))
+    return spans
+
+
+def _anchor(node: JsonObject, text: str) -> Span:
+    anchors = _objects(node, "anchors")
+    if len(anchors) != 1:
+        raise FormatError(
+            f"node {node.get('id')!r} has {len(anchors)} anchors, expected one word"
+        )
+    start, end = anchors[0].get("from"), anchors[0].get("to")
+    if (
+        isinstance(start, int)
+        and isinstance(end, int)
+        and 0 <= start < end <= len(text)
+    ):
+        word = text[start:end]
+        if word == word.strip():
+            return start, end
+    raise FormatError(
+        f"node {node.get('id')!r} is anchored from {start!r} to {end!r}, which is no "
+        f"word of the input of {len(text)} characters"
+    )
+
+
+def _properties(node: JsonObject) -> dict[str, str]:
+    """Give the label and the properties of a node."""
+    names, values = node.get("properties") or [], node.get("values") or []
+    if not isinstance(names, list) or not isinstance(values, list):
+        raise FormatError(
+            f"node {node.get('id')!r}: properties and values are no lists"
+        )
+    pairs = [("label", node.get("label")), *zip(names, values, strict=False)]
+    return {
+        _string(name, "properties"): _string(value, "values")
+        for name, value in pairs
+        if value not in (None, "")
+    }
+
+
+def _objects(parent: JsonObject, key: str) -> list[JsonObject]:
+    objects = parent.get(key) or []
+    if not isinstance(objects, list) or not all(isinstance(o, dict) for o in objects):
+        raise FormatError(f"'{key}' has to be a list of objects")
+    return objects
+
+
+def _string(value: Any, key: str) -> str:
+    # JSON can have halves of characters, which no file can be written with.
+    if not isinstance(value, str) or re.search("[\0\ud800-\udfff]", value):
+        raise FormatError(
+            f"'{key}' has to be a text of valid characters, not {value!r}"
+        )
+    return value
+
+
+def _find(node_id: Any, index: dict[int, int]) -> int:
+    if not isinstance(node_id, int) or node_id not in index:
+        raise FormatError(f"there is no node {node_id!r} for an edge or a top")
+    return index[node_id]
+
+
+def _to_json(sentence: Sentence, number: int) -> JsonObject:
+    text = " ".join(sentence.words) if sentence.text is None else sentence.text
+    in_graph = {i for head, dep, _ in sentence.arcs for i in (head, dep)}
+    in_graph.update(sentence.tops)
+    for flags in (sentence.nodes, sentence.frames):
+        in_graph.update(i for i, flag in enumerate(flags) if flag)
+    nodes = []
+    for i, (start, end) in enumerate(find_words(sentence.words, text)):
+        if i not in in_graph:
+            continue
+        node: JsonObject = {"id": i}
+        columns = {
+            "label": sentence.lemmas,
+            "pos": sentence.tags,
+            "frame": sentence.frames,
+        }
+        values = {name: each[i] for name, each in columns.items() if each and each[i]}
+        if label := values.pop("label", None):
+            node["label"] = label
+        if values:
+            node["properties"], node["values"] = list(values), list(values.values())
+        node["anchors"] = [{"from": start, "to": end}]
+        nodes.append(node)
+    frameworks = [
+        comment.removeprefix(FRAMEWORK)
+        for comment in sentence.comments
+        if comment.startswith(FRAMEWORK)
+    ]
+    return {
+        "id": sentence.id if sentence.id is not None else str(number),
+        "flavor": 0,
+        "framework": frameworks[0] if frameworks else DEFAULT_FRAMEWORK,
+        "version": 1.1,
+        "input": text,
+        "tops": list(sentence.tops),
+        "nodes": nodes,
+        "edges": [
+            {"source": head, "target": dep, "label": label}
+            for head, dep, composite in sorted(sentence.arcs)
+            for label in _labels(composite)
+        ],
+    }
+
+
+def _labels(composite: str) -> list[str]:
+    """Give the labels between two words; paths through empty nodes stay as they are."""
+    paths = unfold_label(composite)
+    return [path[0] if len(path) == 1 else fold_label([path]) for path in paths]

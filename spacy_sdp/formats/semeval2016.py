@@ -1,0 +1,176 @@
+"""The format of SemEval 2016 Task 9, Chinese semantic dependency parsing.
+
+A sentence is one line for each word and head, and a blank line: a word with two heads
+stands on two lines. The columns are those of CoNLL-X:
+
+    ID FORM LEMMA CPOS POS FEATS HEAD DEPREL PHEAD PDEPREL
+
+The head 0 has the label `Root` and marks a top. `_` stands for nothing; a word without
+any head has it in HEAD and DEPREL. Of the columns, CPOS is the same as POS in the
+corpora of the task, and is written so; FEATS, PHEAD and PDEPREL are empty there, and
+neither read nor written. Where the lines of a word disagree, the first one holds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from .files import FormatError, atomic_write, is_cell, read_blocks
+from .folding import fold_label, unfold_label
+from .sentence import Sentence, column
+
+COLUMNS = (
+    *("ID", "FORM", "LEMMA", "CPOS", "POS"),
+    *("FEATS", "HEAD", "DEPREL", "PHEAD", "PDEPREL"),
+)
+NOTHING = "_"
+ROOT, ROOT_LABEL = "0", "Root"
+NUMBER = re.compile(r"0|[1-9][0-9]{0,8}", re.ASCII)
+
+
+def read(path: Path | str) -> Iterator[Sentence]:
+    """Yield the sentences of a file of SemEval 2016 Task 9.
+
+    path (Path): The file.
+    YIELDS (Sentence): The sentences.
+    """
+    for block in read_blocks(path):
+        rows = [(line, text.split("\t")) for line, text in block]
+        try:
+            sentence = _parse(rows)
+        except FormatError as error:
+            raise FormatError(error.reason, path, error.line) from None
+        yield sentence
+
+
+def write(sentences: Iterable[Sentence], path: Path | str) -> None:
+    """Write sentences as a file of SemEval 2016 Task 9, which has no ids.
+
+    sentences (Iterable[Sentence]): The sentences.
+    path (Path): The file; an existing one is replaced when all is written.
+    """
+    with atomic_write(path) as file:
+        for number, sentence in enumerate(sentences, start=1):
+            try:
+                lines = format_sentence(sentence)
+            except FormatError as error:
+                raise FormatError(f"sentence {number}: {error.reason}", path) from None
+            file.write(lines.encode())
+
+
+def format_sentence(sentence: Sentence) -> str:
+    """Give the lines of a sentence.
+
+    sentence (Sentence): The sentence.
+    RETURNS (str): The lines, the blank one at the end included.
+    """
+    heads: defaultdict[int, list[tuple[int, str]]] = defaultdict(list)
+    for top in sentence.tops:
+        heads[top].append((0, ROOT_LABEL))
+    for head, dep, label in sentence.arcs:
+        for path in unfold_label(label):
+            # A path through empty nodes stays a composite label.
+            part = path[0] if len(path) == 1 else fold_label([path])
+            heads[dep].append((head + 1, part))
+    nothing: list[str | None] = [None] * len(sentence.words)
+    columns = zip(
+        sentence.words,
+        sentence.lemmas or nothing,
+        sentence.tags or nothing,
+        strict=True,
+    )
+    lines = []
+    for i, (word, lemma, tag) in enumerate(columns):
+        own_heads = [(str(number), label) for number, label in sorted(heads[i])]
+        for own_head, label in own_heads or [(NOTHING, NOTHING)]:
+            cells = [str(i + 1), word, lemma or NOTHING, tag or NOTHING, tag or NOTHING]
+            cells += [NOTHING, own_head, label, NOTHING, NOTHING]
+            for name, cell in zip(COLUMNS, cells, strict=True):
+                if not is_cell(cell):
+                    raise FormatError(
+                        f"{cell!r} of word {i + 1} cannot stand in the column {name}"
+                    )
+            lines.append("\t".join(cells))
+    return "\n".join([*lines, "", ""])
+
+
+def _parse(rows: list[tuple[int, list[str]]]) -> Sentence:
+    words: list[list[str]] = []
+    labels: defaultdict[tuple[int, int], list[str]] = defaultdict(list)
+    tops: list[int] = []
+    for line, cells in rows:
+        _check_cells(cells, line)
+        if cells[0] == str(len(words) + 1):
+            words.append(cells)
+        elif not words or cells[0] != words[-1][0]:
+            raise FormatError(
+                f"the ID {cells[0]!r}, expected {len(words) + 1}, or {len(words)} for "
+                "another head of the same word; a blank line ends a sentence",
+                line=line,
+            )
+        elif cells[1] != words[-1][1]:
+            raise FormatError(
+                f"word {cells[0]} is {cells[1]!r} here, and {words[-1][1]!r} before",
+                line=line,
+            )
+        head, label, dep = cells[6], cells[7], len(words) - 1
+        if head == ROOT:
+            if label.lower() != ROOT_LABEL.lower() or dep in tops[-1:]:
+                raise FormatError(
+                    f"the head 0 with the label {label!r}; expected {ROOT_LABEL}, once",
+                    line=line,
+                )
+            tops.append(dep)
+        elif head != NOTHING:
+            pair = (int(head) - 1, dep)
+            if pair[0] == dep or label in labels[pair]:
+                raise FormatError(
+                    f"the arc {head} -{label}-> {cells[0]} is a self-loop, or there "
+                    "twice",
+                    line=line,
+                )
+            labels[pair].append(label)
+    for head_index, dep in labels:
+        if head_index >= len(words):
+            raise FormatError(
+                f"word {dep + 1} has the head {head_index + 1}, but the sentence has "
+                f"{len(words)} words",
+                line=rows[0][0],
+            )
+    return Sentence(
+        words=[cells[1] for cells in words],
+        arcs=[
+            (head, dep, fold_label((label,) for label in several))
+            for (head, dep), several in labels.items()
+        ],
+        tops=tops,
+        lemmas=column(_value(cells[2]) for cells in words),
+        tags=column(_value(cells[4]) or _value(cells[3]) for cells in words),
+    )
+
+
+def _check_cells(cells: list[str], line: int) -> None:
+    if len(cells) != len(COLUMNS):
+        raise FormatError(
+            f"{len(cells)} columns, expected {len(COLUMNS)} ({' '.join(COLUMNS)}) "
+            "separated by tabs",
+            line=line,
+        )
+    for name, cell in zip(COLUMNS, cells, strict=True):
+        if not cell:
+            raise FormatError(
+                f"the column {name} is empty; write {NOTHING} for nothing", line=line
+            )
+    if (cells[6] == NOTHING) != (cells[7] == NOTHING):
+        raise FormatError("a HEAD without DEPREL, or the other way round", line=line)
+    if cells[6] != NOTHING and not NUMBER.fullmatch(cells[6]):
+        raise FormatError(
+            f"HEAD is {cells[6]!r}, expected the number of a word, or 0", line=line
+        )
+
+
+def _value(cell: str) -> str | None:
+    return None if cell == NOTHING else cell

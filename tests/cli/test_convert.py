@@ -1,0 +1,207 @@
+"""`convert`, as a shell calls it."""
+
+import io
+import os
+import subprocess
+import sys
+
+import pytest
+from spacy.tokens import DocBin
+from spacy.vocab import Vocab
+from util import run
+
+from spacy_sdp import formats
+from spacy_sdp.demo import EXAMPLES
+from spacy_sdp.formats import docbin, sdp
+
+BROKEN = EXAMPLES.read_text().replace("2\tshy", "3\tshy")
+
+
+def docs(path):
+    return list(DocBin().from_disk(path).get_docs(Vocab()))
+
+
+def lengths(path):
+    return [len(list(doc.sents)) for doc in docs(path)]
+
+
+def test_there_and_back(tmp_path):
+    code, out, err = run("convert", EXAMPLES, tmp_path / "a.spacy")
+    assert (code, err) == (0, "")
+    assert "a.spacy: 24 sentences, 163 tokens, 108 arcs, 24 tops, 7 labels\n" in out
+    assert run("convert", tmp_path / "a.spacy", tmp_path / "b.sdp")[0] == 0
+    assert (tmp_path / "b.sdp").read_bytes() == EXAMPLES.read_bytes()
+
+
+@pytest.mark.parametrize("suffix", [".conllu", ".mrp", ".conll", ".spacy"])
+def test_every_format_keeps_the_graphs(tmp_path, suffix):
+    assert run("convert", EXAMPLES, tmp_path / f"a{suffix}")[0] == 0
+    code, out, _ = run("convert", tmp_path / f"a{suffix}", tmp_path / "b.sdp")
+    assert code == 0 and "24 sentences, 163 tokens, 108 arcs, 24 tops" in out
+    again = list(sdp.read(tmp_path / "b.sdp"))
+    for one, other in zip(sdp.read(EXAMPLES), again, strict=True):
+        assert one.words == other.words and one.tops == other.tops
+        assert sorted(one.arcs) == sorted(other.arcs)
+    assert run("evaluate", EXAMPLES, tmp_path / f"a{suffix}")[0] == 0
+
+
+def test_the_attribute_of_spacy_files_can_be_chosen(nlp, tmp_path):
+    assert run("convert", EXAMPLES, tmp_path / "a.spacy", "--attr", "dm")[0] == 0
+    code, _, err = run("convert", tmp_path / "a.spacy", tmp_path / "b.sdp")
+    assert code == 1 and "no graph in Doc._.sdp" in err
+    assert (
+        run("convert", tmp_path / "a.spacy", tmp_path / "b.sdp", "--attr", "dm")[0] == 0
+    )
+    assert (tmp_path / "b.sdp").read_bytes() == EXAMPLES.read_bytes()
+
+
+@pytest.mark.parametrize(
+    "name, content, reason",
+    [
+        ("a.sdp", BROKEN, "a.sdp, line 4: token id '3', expected 2"),
+        ("a.sdp", "", "a.sdp: the file has no sentences"),
+        ("a.sdp", None, "a.sdp: No such file or directory"),
+        ("a.xml", "", "a.xml: unknown format '.xml'"),
+        ("a.spacy", "x", "a.spacy: not a .spacy file"),
+    ],
+)
+def test_bad_input_is_one_line_and_no_output(tmp_path, name, content, reason):
+    if content is not None:
+        (tmp_path / name).write_text(content)
+    before = os.listdir(tmp_path)
+    for output in ("out.spacy", "out.conllu"):
+        code, out, err = run("convert", tmp_path / name, tmp_path / output)
+        assert code == 1 and out == ""
+        assert reason in err and len(err.splitlines()) == 1
+        assert os.listdir(tmp_path) == before
+
+
+def test_a_folder_that_does_not_exist_is_an_error_for_the_output(tmp_path):
+    code, _, err = run("convert", EXAMPLES, tmp_path / "none" / "a.sdp")
+    assert code == 1 and err == f"✘ {tmp_path / 'none'}: the folder does not exist\n"
+    (tmp_path / "a.sdp").mkdir()
+    code, _, err = run("convert", EXAMPLES, tmp_path / "a.sdp")
+    assert code == 1 and err.endswith("a.sdp: this is a folder, not a file\n")
+
+
+def test_several_files_and_folders_become_one_file(tmp_path):
+    (tmp_path / "in").mkdir()
+    run("convert", EXAMPLES, tmp_path / "in" / "a.conllu")
+    run("convert", EXAMPLES, tmp_path / "in" / "b.mrp")
+    code, out, _ = run("convert", EXAMPLES, tmp_path / "in", tmp_path / "all.spacy")
+    assert (
+        code == 0 and "72 sentences" in out and len(docs(tmp_path / "all.spacy")) == 72
+    )
+    code, out, _ = run(
+        "convert", tmp_path / "in", tmp_path / "one.sdp", "--from", "conllu"
+    )
+    assert code == 0 and "24 sentences" in out
+
+
+def test_documents_can_be_joined_split_and_kept(tmp_path):
+    assert run("convert", EXAMPLES, tmp_path / "a.spacy", "--docs", "10")[0] == 0
+    assert lengths(tmp_path / "a.spacy") == [10, 10, 4]
+    run("convert", tmp_path / "a.spacy", tmp_path / "a.spacy", tmp_path / "b.spacy")
+    assert [len(list(doc.sents)) for doc in docs(tmp_path / "b.spacy")] == [
+        10,
+        10,
+        4,
+    ] * 2
+    run("convert", tmp_path / "b.spacy", tmp_path / "c.spacy", "--split-sents")
+    assert len(docs(tmp_path / "c.spacy")) == 48
+    run("convert", tmp_path / "a.spacy", tmp_path / "d.sdp")
+    assert (tmp_path / "d.sdp").read_bytes() == EXAMPLES.read_bytes()
+    code, _, err = run("convert", EXAMPLES, "x.spacy", "--docs", 2, "--split-sents")
+    assert code == 1 and "exclude each other" in err
+
+
+def test_long_sentences_can_be_left_out(tmp_path):
+    code, out, _ = run("convert", EXAMPLES, tmp_path / "a.sdp", "--max-length", 7)
+    kept = list(sdp.read(tmp_path / "a.sdp"))
+    assert code == 0 and max(len(s.words) for s in kept) == 7
+    assert f"⚠ left out: {24 - len(kept)} sentences of more than 7 words\n" in out
+
+
+def test_columns_can_be_left_out(tmp_path):
+    run("convert", EXAMPLES, tmp_path / "a.sdp", "--keep-attrs", "tag,lemma")
+    (first, *_) = sdp.read(tmp_path / "a.sdp")
+    assert first.tags[0] == "DT" and first.lemmas[3] == "want" and first.frames == []
+    run("convert", EXAMPLES, tmp_path / "a.sdp", "--keep-attrs", "")
+    (first, *_) = sdp.read(tmp_path / "a.sdp")
+    assert first.tags == first.lemmas == first.frames == [] and first.arcs
+    code, _, err = run("convert", EXAMPLES, "x.sdp", "--keep-attrs", "tags")
+    assert code == 1 and "there is no column 'tags'; choose among tag, lemma" in err
+
+
+ENHANCED = """\
+1\tHi\t_\tINTJ\t_\t_\t_\t_\t0:root|1.1:obj\t_
+1.1\t_\t_\t_\t_\t_\t_\t_\t1:conj\t_
+1.2\t_\t_\t_\t_\t_\t_\t_\t1:conj\t_
+2\tyou\t_\tPRON\t_\t_\t_\t_\t1:vocative\t_
+
+"""
+
+
+def test_what_a_graph_cannot_hold_is_counted(tmp_path):
+    (tmp_path / "a.conllu").write_text(ENHANCED)
+    _, out, _ = run("convert", tmp_path / "a.conllu", tmp_path / "b.spacy")
+    counts = "1 paths that fold to a self-loop, 1 empty nodes without arguments"
+    assert "1 arcs, 1 tops, 2 empty nodes, 1 labels" in out
+    assert f"kept beside the graph, where no parser learns it: {counts}" in out
+    _, out, _ = run("convert", tmp_path / "a.conllu", tmp_path / "b.sdp")
+    assert f"not written, because .sdp files have no place for it: {counts}" in out
+
+
+def test_a_treebank_without_graphs_is_noticed(tmp_path):
+    (tmp_path / "a.conllu").write_text("1\tHi" + "\t_" * 8 + "\n\n")
+    code, _, err = run("convert", tmp_path / "a.conllu", tmp_path / "b.spacy")
+    assert code == 0 and "not a single arc" in err and "DEPS" in err
+
+
+def shell(*args, **kwargs):
+    command = [sys.executable, "-m", "spacy_sdp", *map(str, args)]
+    return subprocess.run(command, capture_output=True, check=False, **kwargs)
+
+
+def test_standard_input_and_output(tmp_path):
+    done = shell(
+        "convert", "-", "-", "--from", "sdp", "--to", "mrp", input=EXAMPLES.read_bytes()
+    )
+    assert done.returncode == 0 and b"- : 24" not in done.stdout
+    assert "✔ -: 24 sentences" in done.stderr.decode()
+    (tmp_path / "a.mrp").write_bytes(done.stdout)
+    assert len(list(formats.read(tmp_path / "a.mrp"))) == 24
+    done = shell("convert", "-", tmp_path / "a.sdp", input=b"")
+    assert done.returncode == 1 and b"name the format (sdp, conllu" in done.stderr
+
+
+def test_a_closed_pipe_is_no_error_message(tmp_path):
+    sdp.write(list(sdp.read(EXAMPLES)) * 100, tmp_path / "big.sdp")
+    command = f"{sys.executable} -m spacy_sdp convert {tmp_path / 'big.sdp'} - --to sdp"
+    done = subprocess.run(
+        f"{command} | head -n 2", shell=True, capture_output=True, check=False
+    )
+    assert done.stdout == b"#SDP 2015\n#1\n" and done.stderr == b""
+
+
+def test_reading_and_writing_text_formats_streams(tmp_path, monkeypatch):
+    """A sentence is written before the next one is read."""
+    read, written = [], io.BytesIO()
+    original = sdp.read
+
+    def slowly(path):
+        for sentence in original(path):
+            read.append(written.getvalue().count(b"\n#"))
+            yield sentence
+
+    monkeypatch.setattr(sdp, "read", slowly)
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(written))
+    sentences = formats.read(EXAMPLES)
+    formats.write(sentences, "-", format="sdp")
+    assert read == list(range(24))
+
+
+def test_docbin_is_what_spacy_train_reads(tmp_path):
+    docbin.write(sdp.read(EXAMPLES), tmp_path / "a.spacy")
+    (first, *_) = docs(tmp_path / "a.spacy")
+    assert first.has_unknown_spaces and len(first._.sdp) == 5
