@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import groupby
 from typing import Any, TypeVar
+from zlib import crc32
 
 from spacy.tokens import Doc, Span, Token
 from spacy.vocab import Vocab
@@ -361,6 +362,8 @@ def _get_meta(sentence: Sentence) -> dict[str, Any]:
     for name in ("multiword_tokens", "empty_nodes"):
         if nodes := getattr(sentence, name):
             meta[name] = [asdict(node) for node in nodes]
+    if sentence.empty_nodes:
+        meta["graph"] = _digest(sentence)
     return meta
 
 
@@ -375,9 +378,17 @@ def _set_meta(sentence: Sentence, meta: dict[str, Any]) -> None:
         sentence.multiword_tokens.append(
             MultiwordToken(**{**node, "cells": list(node["cells"])})
         )
+    if meta.get("graph") != _digest(sentence):
+        # A parser has made another graph, which has nothing to do with these nodes.
+        return
     for node in meta.get("empty_nodes", ()):
         arcs = {name: [(a, b) for a, b in node[name]] for name in ("heads", "args")}
         sentence.empty_nodes.append(EmptyNode(node["id"], list(node["cells"]), **arcs))
+
+
+def _digest(sentence: Sentence) -> int:
+    """Give a number that tells whether a graph is still the same."""
+    return crc32(repr((sorted(sentence.arcs), sorted(sentence.tops))).encode())
 
 
 def _sentence_metas(doc: Doc, lengths: list[int]) -> list[dict[str, Any]]:

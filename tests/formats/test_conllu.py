@@ -90,6 +90,16 @@ def test_round_trips_keep_every_byte(path, tmp_path):
     assert path.read_bytes().decode() == FILE
 
 
+def test_empty_nodes_go_with_the_graph_that_they_belong_to(nlp, path):
+    (first, _) = read(path, FILE)
+    doc = first.to_doc(nlp.vocab)
+    assert len(next(Sentence.from_doc(doc)).empty_nodes) == 1
+    doc._.sdp = [(3, 0, "nsubj"), (-1, 3, "root")]
+    (sentence,) = Sentence.from_doc(doc)
+    assert sentence.empty_nodes == [] and sentence.multiword_tokens
+    assert "7.1" not in conllu.format_sentence(sentence)
+
+
 def test_round_trips_keep_several_sentences_in_a_doc(path, tmp_path):
     sentences = read(path, FILE)
     sentences[1].starts_document = False
