@@ -13,7 +13,7 @@ from wasabi.tables import table
 from .. import formats
 from ..extensions import DEFAULT_ATTR
 from ..scoring import score_sentences
-from ._app import sdp, user_errors
+from ._app import FORMAT_HELP, sdp, user_errors
 
 
 class Representation(str, Enum):
@@ -33,10 +33,10 @@ ROWS = (
 @sdp.command("evaluate")
 def evaluate_cli(
     gold_path: Annotated[
-        Path, typer.Argument(metavar="GOLD", help="Gold standard: .sdp or .spacy.")
+        Path, typer.Argument(metavar="GOLD", help="Gold standard, in any format.")
     ],
     system_path: Annotated[
-        Path, typer.Argument(metavar="SYSTEM", help="Parser output, .sdp or .spacy.")
+        Path, typer.Argument(metavar="SYSTEM", help="Parser output, in any format.")
     ],
     representation: Annotated[
         Representation,
@@ -45,6 +45,13 @@ def evaluate_cli(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print JSON, scores as fractions.")
     ] = False,
+    gold_format: Annotated[
+        str | None,
+        typer.Option("--gold-from", help=f"Format, if not by suffix: {FORMAT_HELP}."),
+    ] = None,
+    system_format: Annotated[
+        str | None, typer.Option("--system-from", help="Format, if not by suffix.")
+    ] = None,
     attr: Annotated[
         str, typer.Option(help="Attribute of the graphs in .spacy files.")
     ] = DEFAULT_ATTR,
@@ -54,12 +61,15 @@ def evaluate_cli(
     Precision, recall and F1 are those of the official toolkit of the SDP tasks: of
     labelled (L) and unlabelled (U) arcs, complete predications (P) and semantic frames
     (F), with and without the virtual arcs to the top nodes. LM and UM are the share of
-    graphs without any mistake. Both files must have the same sentences.
+    graphs without any mistake.
+
+    Both files must have the same sentences. Where one of them has other tokens than the
+    other, they are aligned; what has no counterpart counts as a mistake.
     """
     with user_errors():
         scores = score_sentences(
-            formats.read(gold_path, attr),
-            formats.read(system_path, attr),
+            formats.read(gold_path, attr, gold_format),
+            formats.read(system_path, attr, system_format),
             representation.value,
         )
     if as_json:

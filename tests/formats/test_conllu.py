@@ -3,6 +3,8 @@
 import re
 
 import pytest
+from spacy.training import Example
+from util import add_parser, train
 
 from spacy_sdp.formats import FormatError, Sentence, conllu, docbin, sdp
 
@@ -182,6 +184,44 @@ def test_composite_labels_survive_an_sdp_file(path, tmp_path):
     rows = {line.split("\t")[0]: line.split("\t") for line in lines if "\t" in line}
     assert rows["5"][8] == "4:obj|4:topic"
     assert rows["5.1"][8] == "4:conj:and" and rows["8"][8] == "5.1:obj"
+
+
+ENTRY = re.compile(r"(\d+(?:\.\d+)?):([^\s|:0-9][^\s|]*)")
+
+
+def check_deps(text):
+    """Check every DEPS field of a file without our own reader; RETURNS their number."""
+    fields = 0
+    for block in text.strip("\n").split("\n\n"):
+        rows = [line.split("\t") for line in block.split("\n") if line[0] != "#"]
+        nodes = {"0", *(cells[0] for cells in rows if "-" not in cells[0])}
+        for cells in rows:
+            assert len(cells) == 10
+            if "-" in cells[0] or cells[8] == "_":
+                continue
+            keys = []
+            for entry in cells[8].split("|"):
+                head, label = ENTRY.fullmatch(entry).groups()
+                assert head in nodes and head != cells[0]
+                assert (head == "0") == (label == "root")
+                keys.append(([int(n) for n in head.split(".")], label))
+            assert keys == sorted(keys) and len(set(map(str, keys))) == len(keys)
+            fields += 1
+    return fields
+
+
+def test_a_parser_learns_composite_labels_and_writes_them_unfolded(nlp, path):
+    reference = read(path, FILE)[0].to_doc(nlp.vocab)
+    examples = [Example(nlp.make_doc(reference.text), reference)]
+    add_parser(nlp, examples)
+    train(nlp, examples, steps=40)
+    conllu.write(Sentence.from_doc(nlp(reference.text)), path)
+    text = path.read_text()
+    assert check_deps(text) == 10
+    found = {cells[0]: cells[8] for cells in map(str.split, text.splitlines()[2:-1])}
+    # The empty node is a new one, before the first word that needs it.
+    assert found["5.1"] == "4:conj:and" and found["8"] == "5.1:obj"
+    assert found["5"] == "4:obj|4:topic"
 
 
 def row(*, at=1, **cells):
