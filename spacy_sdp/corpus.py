@@ -9,6 +9,7 @@ from spacy.attrs import IDS
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Corpus, Example
+from spacy.training.augment import dont_augment
 from spacy.util import logger, registry
 from thinc.types import Ints2d
 
@@ -75,8 +76,10 @@ class SdpCorpus(Corpus):
                     f"Unknown attribute {name!r} in the setting 'copy_attrs': use "
                     "names of token attributes such as 'TAG' or 'LEMMA'."
                 )
-        super().__init__(path, limit=limit, shuffle=shuffle, augmenter=augmenter)
+        super().__init__(path, limit=limit, shuffle=shuffle)
         self.copy_attrs = copy_attrs
+        # Not the attribute of spaCy's corpus, which would augment what has been copied.
+        self.own_augmenter = augmenter or dont_augment
         self.gold_tokens = gold_tokens
         self.longest = max_length
         # Said once, not in every epoch.
@@ -99,14 +102,10 @@ class SdpCorpus(Corpus):
             if self.longest and max(map(len, sentences(reference))) > self.longest:
                 too_long += 1
                 continue
-            example = Example(self._make_predicted(nlp, reference), reference)
-            for name in self.copy_attrs:
-                values = example.get_aligned(name)
-                column = numpy.asarray([value or 0 for value in values], dtype="uint64")
-                example.predicted.from_array([name], cast(Ints2d, column))
-                if column.any():
-                    missing.discard(name)
-            yield example
+            original = Example(self._make_predicted(nlp, reference), reference)
+            for example in self.own_augmenter(nlp, original):
+                missing -= self._copy_attrs(example)
+                yield example
         if missing:
             raise ValueError(
                 f"The setting 'copy_attrs' names {', '.join(sorted(missing))}, but no "
@@ -121,6 +120,17 @@ class SdpCorpus(Corpus):
                 self.longest,
             )
             self._has_reported = True
+
+    def _copy_attrs(self, example: Example) -> set[str]:
+        """Copy attributes to the predicted Doc; give the names of those with values."""
+        found = set()
+        for name in self.copy_attrs:
+            values = example.get_aligned(name)
+            column = numpy.asarray([value or 0 for value in values], dtype="uint64")
+            example.predicted.from_array([name], cast(Ints2d, column))
+            if column.any():
+                found.add(name)
+        return found
 
     def _make_predicted(self, nlp: Language, reference: Doc) -> Doc:
         if not self.gold_tokens and not reference.has_unknown_spaces:

@@ -1,0 +1,117 @@
+"""Training data in the spelling of other texts: quotes, dashes, placeholders."""
+
+import random
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import cast
+
+from spacy.language import Language
+from spacy.tokens import Doc, Token
+from spacy.training import Example
+from spacy.util import registry
+from thinc.types import Ints2d
+
+# Opening and closing quotes, double and single.
+QUOTES = (('"', '"', "'", "'"), ("“", "”", "‘", "’"), ("``", "''", "`", "'"))  # noqa: RUF001
+OPENING, CLOSING = frozenset("“„"), frozenset("”")
+DOUBLE_QUOTES = frozenset({'"', "``", "''", *OPENING, *CLOSING})
+SINGLE_QUOTES = frozenset("'‘’`")  # noqa: RUF001
+DASHES = ("-", "--", "–", "—")  # noqa: RUF001
+ELLIPSES = ("...", "…")
+APOSTROPHES = ("'", "’")  # noqa: RUF001
+# What a text could have where a corpus has a placeholder for markup it has removed.
+PLACEHOLDERS = {
+    "<math/>": ("x", "y", "n", "k", "P", "42", "0.5", "π"),
+    "<ipa/>": ("ka", "ti", "oe", "sh", "ŋ"),
+    "<code/>": ("main", "foo", "printf", "x1", "nil"),
+    "<foreign/>": ("mundo", "ratio", "Sprache", "mot", "kana"),
+}
+# The annotation of the tokens, which other words do not change.
+ATTRS = ("TAG", "POS", "MORPH", "LEMMA", "DEP", "HEAD", "SENT_START")
+
+
+@registry.augmenters("spacy_sdp.spelling_augmenter.v1")
+def make_spelling_augmenter(
+    level: float,
+) -> Callable[[Language, Example], Iterator[Example]]:
+    """Write texts with other quotes, dashes, ellipses and without placeholders.
+
+    A corpus has one kind of each, and users write them all. Tokens stay what they are.
+
+    level (float): The share of texts that are changed.
+    RETURNS (Callable): The augmenter.
+    """
+    if not 0 <= level <= 1:
+        raise ValueError(f"The setting 'level' has to be from 0 to 1, not {level}.")
+    return partial(spelling_augmenter, level=level)
+
+
+def spelling_augmenter(
+    nlp: Language, example: Example, *, level: float
+) -> Iterator[Example]:
+    """Yield the example, or one with other spellings."""
+    if random.random() >= level:
+        yield example
+        return
+    words = respell(example.reference)
+    reference = _with_words(example.reference, words)
+    has_gold_tokens = [token.text for token in example.predicted] == [
+        token.text for token in example.reference
+    ]
+    if has_gold_tokens:
+        spaces = [bool(token.whitespace_) for token in reference]
+        predicted = Doc(nlp.vocab, words=words, spaces=spaces)
+    else:
+        predicted = nlp.make_doc(reference.text)
+    yield Example(predicted, reference)
+
+
+def respell(doc: Doc) -> list[str]:
+    """Give the words of a Doc in another spelling, chosen at random for all of them.
+
+    doc (Doc): The document.
+    RETURNS (List[str]): As many words as there are tokens.
+    """
+    quotes, dash = random.choice(QUOTES), random.choice(DASHES)
+    ellipsis, apostrophe = random.choice(ELLIPSES), random.choice(APOSTROPHES)
+    words = []
+    is_open = False
+    for token in doc:
+        word = token.text
+        if word in DOUBLE_QUOTES:
+            # A straight quote opens and closes in turn.
+            is_open = word not in CLOSING and (word in OPENING or not is_open)
+            word = quotes[0 if is_open else 1]
+        elif word in SINGLE_QUOTES:
+            word = quotes[2 if _begins_a_word(token) else 3]
+        elif word in DASHES and word != "-":
+            word = dash
+        elif word in ELLIPSES:
+            word = ellipsis
+        elif word in PLACEHOLDERS:
+            word = random.choice(PLACEHOLDERS[word])
+        else:
+            for other in APOSTROPHES:
+                word = word.replace(other, apostrophe)
+        words.append(word)
+    return words
+
+
+def _begins_a_word(token: Token) -> bool:
+    """Tell whether a mark stands before something and after nothing."""
+    before = token.doc[token.i - 1] if token.i else None
+    is_first = before is None or bool(before.whitespace_) or before.is_left_punct
+    return is_first and not token.whitespace_
+
+
+def _with_words(doc: Doc, words: list[str]) -> Doc:
+    """Give a copy of a Doc with other words."""
+    spaces = [bool(token.whitespace_) for token in doc]
+    copy = Doc(doc.vocab, words=words, spaces=spaces)
+    # A Doc that is given an annotation has it, so only what there is may be copied.
+    attrs: list[int | str] = [name for name in ATTRS if doc.has_annotation(name)]
+    if "DEP" in attrs and "SENT_START" in attrs:
+        attrs.remove("SENT_START")
+    copy.from_array(attrs, cast(Ints2d, doc.to_array(attrs)))
+    copy.user_data = dict(doc.user_data)
+    return copy
