@@ -76,6 +76,10 @@ class SdpCorpus(Corpus):
                     f"Unknown attribute {name!r} in the setting 'copy_attrs': use "
                     "names of token attributes such as 'TAG' or 'LEMMA'."
                 )
+        if max_length < 0:
+            raise ValueError(
+                f"The setting 'max_length' is {max_length}; use 0 for no limit."
+            )
         super().__init__(path, limit=limit, shuffle=shuffle)
         self.copy_attrs = copy_attrs
         # Not the attribute of spaCy's corpus, which would augment what has been copied.
@@ -95,7 +99,7 @@ class SdpCorpus(Corpus):
         YIELDS (Example): The examples.
         """
         missing = set(self.copy_attrs)
-        too_long = 0
+        examples = too_long = 0
         for reference in reference_docs:
             if len(reference) == 0:
                 continue
@@ -104,9 +108,11 @@ class SdpCorpus(Corpus):
                 continue
             original = Example(self._make_predicted(nlp, reference), reference)
             for example in self.own_augmenter(nlp, original):
+                self._keep_graphs(example, original)
                 missing -= self._copy_attrs(example)
+                examples += 1
                 yield example
-        if missing:
+        if missing and examples:
             raise ValueError(
                 f"The setting 'copy_attrs' names {', '.join(sorted(missing))}, but no "
                 f"token of {self.path} has a value for it. Leave it out, or convert "
@@ -120,6 +126,19 @@ class SdpCorpus(Corpus):
                 self.longest,
             )
             self._has_reported = True
+
+    def _keep_graphs(self, example: Example, original: Example) -> None:
+        """Give an augmented Doc the user data, which spaCy's augmenters forget."""
+        new, old = example.reference, original.reference
+        if new is old or new.user_data == old.user_data:
+            return
+        if len(new) != len(old):
+            raise ValueError(
+                f"The augmenter of {self.path} has made {len(new)} tokens of "
+                f"{len(old)}, so the graph cannot be kept: {old.text[:50]!r}. Use one "
+                "that changes words only."
+            )
+        new.user_data = {**old.user_data, **new.user_data}
 
     def _copy_attrs(self, example: Example) -> set[str]:
         """Copy attributes to the predicted Doc; give the names of those with values."""

@@ -193,10 +193,11 @@ def _pairs(
                 f"The gold standard and the system output differ in length: the "
                 f"{longer} side has {count} sentences, the other {number - 1}."
             )
-        if None not in (left.id, right.id) and left.id != right.id:
+        ids = [each.id.strip() for each in (left, right) if each.id is not None]
+        if len(set(ids)) > 1:
             raise ValueError(
-                f"Sentence {number} has the id {left.id} in the gold standard, but "
-                f"{right.id} in the system output."
+                f"Sentence {number} has the id {ids[0]} in the gold standard, but "
+                f"{ids[1]} in the system output."
             )
         same = left.words == right.words
         aligned = right if same else align_sentence(right, left)

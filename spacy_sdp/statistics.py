@@ -21,6 +21,7 @@ from spacy.training import Example
 from .alignment import align_one_to_one
 from .extensions import get_graph
 from .formats.sentence import Sentence
+from .formats.spelling import plain_spelling
 from .graph import has_cycle
 
 Ints = NDArray[numpy.int64]
@@ -147,7 +148,9 @@ class Statistics:
         labels_of_pairs = Counter((head, dep) for head, dep, _ in set(sentence.arcs))
         self.pairs_with_several_labels += sum(n > 1 for n in labels_of_pairs.values())
         if size >= SHORTEST_TELLING:
-            self._word_hashes[hash(tuple(sentence.words))] += 1
+            # The same sentence may have other quotes in another format.
+            words = tuple(map(plain_spelling, sentence.words))
+            self._word_hashes[hash(words)] += 1
         if sentence.id is not None:
             id_hash = hash((source, sentence.id))
             self.repeated_ids += id_hash in self._id_hashes

@@ -1,5 +1,7 @@
 import pytest
 from spacy.tokens import DocBin
+from spacy.training import Example
+from spacy.training.augment import create_lower_casing_augmenter
 
 from spacy_sdp.corpus import make_corpus
 from spacy_sdp.demo import EXAMPLES
@@ -83,10 +85,26 @@ def test_tokens_are_those_of_the_tokenizer_or_of_the_data(nlp, tmp_path):
     assert example.predicted.text == "one-way"
 
 
+def test_augmenters_do_not_lose_graphs(nlp, path):
+    lower = create_lower_casing_augmenter(1.0)
+    examples = list(make_corpus(path, augmenter=lower)(nlp))
+    assert len(examples) == 24
+    assert all(eg.reference._.sdp is not None for eg in examples)
+    assert examples[0].reference[0].text == "the"
+
+    def shorten(nlp, example):
+        yield Example(example.predicted[:1].as_doc(), example.reference[:1].as_doc())
+
+    with pytest.raises(ValueError, match="has made 1 tokens of 7, so the graph"):
+        list(make_corpus(path, augmenter=shorten)(nlp))
+
+
 def test_wrong_settings_are_refused(nlp, path, tmp_path):
     with pytest.raises(ValueError, match=r"--paths\.train"):
         make_corpus(None)
     with pytest.raises(ValueError, match=r"Unknown attribute 'TAGS' .* 'copy_attrs'"):
         make_corpus(path, copy_attrs=["TAGS"])
+    with pytest.raises(ValueError, match="'max_length' is -3; use 0 for no limit"):
+        make_corpus(path, max_length=-3)
     with pytest.raises(ValueError, match="'copy_attrs' names POS, but no token of"):
         list(make_corpus(path, copy_attrs=["POS"])(nlp))

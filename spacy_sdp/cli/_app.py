@@ -4,17 +4,50 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
 
 import typer
 
-from ..formats import FORMATS
+from ..formats import FORMATS, FormatError, Sentence, find_files, read
 
 HELP = "Semantic dependency graphs: parse text, convert, inspect and evaluate data."
 FORMAT_HELP = ", ".join(FORMATS)
+# A progress bar on a terminal, for what takes long.
+PROGRESS: dict[str, Any] = {"leave": False, "disable": None, "delay": 1}
 
 sdp = typer.Typer(name="sdp", help=HELP, no_args_is_help=True, rich_markup_mode=None)
+
+
+def read_all(
+    paths: Iterable[Path], format: str | None, attr: str, left_out: Counter[str]
+) -> Iterator[tuple[Path, Sentence]]:
+    """Yield the sentences of files and folders, none of which may be empty.
+
+    paths (Iterable[Path]): The files and folders.
+    format (Optional[str]): The format, if it is not told by the suffixes.
+    attr (str): For `.spacy` files, the attribute with the graphs.
+    left_out (Counter[str]): Counts what is not read, by reason.
+    YIELDS (Tuple[Path, Sentence]): The sentences, and the files they are in.
+    """
+    for path in paths:
+        for file in find_files(path, format):
+            before = left_out.total()
+            sentence = None
+            for sentence in read(file, attr, format, left_out):
+                yield file, sentence
+            if sentence is None and left_out.total() == before:
+                raise FormatError("the file has no sentences", file)
+
+
+def show_left_out(left_out: Counter[str], *, err: bool = False) -> None:
+    """Say what was not read, and why."""
+    if left_out:
+        reasons = ", ".join(f"{count} ({what})" for what, count in left_out.items())
+        typer.secho(f"⚠ sentences left out: {reasons}", fg="yellow", err=err)
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from ..extensions import DEFAULT_ATTR
 from ..formats import Sentence, docbin
 from ..formats.files import STANDARD_STREAM
 from ..formats.folding import folding_losses
-from ._app import FORMAT_HELP, sdp, user_errors
+from ._app import FORMAT_HELP, PROGRESS, read_all, sdp, show_left_out, user_errors
 
 # The columns of a Sentence by the name of spaCy's attribute.
 COLUMNS = {
@@ -37,7 +37,7 @@ def convert_cli(
     input_paths: Annotated[
         list[Path],
         typer.Argument(
-            metavar="INPUT...",
+            metavar="INPUT",
             help="Files or folders to read; - is standard input.",
         ),
     ],
@@ -67,7 +67,8 @@ def convert_cli(
         str | None,
         typer.Option(
             metavar="NAMES",
-            help=f"Keep only these columns, as in tag,lemma: {', '.join(COLUMNS)}.",
+            help="Keep only these columns, as in tag,lemma; or none of them: "
+            f"{', '.join(COLUMNS)}, none.",
         ),
     ] = None,
     attr: Annotated[
@@ -95,6 +96,8 @@ def convert_cli(
             file
             for path in input_paths
             for file in formats.find_files(path, from_format)
+            # What was made before in the same folder is not its own source.
+            if path == file or file.resolve() != output_path.resolve()
         ]
         kinds = {formats.find_format(path, from_format) for path in paths}
         kinds.add(formats.find_format(output_path, to_format))
@@ -102,7 +105,8 @@ def convert_cli(
         if kinds == {"spacy"} and not (split_sents or docs or max_length or dropped):
             docbin.write_docs(_copy(paths, attr, summary), output_path)
         else:
-            sentences = _read(paths, from_format, attr, summary.left_out)
+            read = read_all(paths, from_format, attr, summary.left_out)
+            sentences: Iterable[Sentence] = (sentence for _, sentence in read)
             if max_length:
                 sentences = _limit(sentences, max_length, summary.left_out)
             sentences = _change(sentences, dropped, 1 if split_sents else docs)
@@ -121,11 +125,11 @@ class Summary:
 
     def count(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
         """Count the sentences that pass, and show the progress of long work."""
-        for sentence in tqdm(
-            sentences, unit=" sentences", leave=False, disable=None, delay=1
-        ):
+        for sentence in tqdm(sentences, unit=" sentences", **PROGRESS):
             self.add(sentence)
             yield sentence
+        if not self.counts["sentences"]:
+            raise ValueError("No sentence is left, so nothing was written.")
 
     def add(self, sentence: Sentence) -> None:
         self.counts["sentences"] += 1
@@ -144,15 +148,15 @@ class Summary:
         if to_format in KEEPING_FORMATS:
             beside = "kept beside the graph, where no parser learns it"
         else:
-            beside = f"not written, because .{to_format} files have no place for it"
+            beside = f"not written, because {to_format} files have no place for it"
         for mark, color, title, numbers in (
             ("✔", "green", str(output_path), counts),
-            ("⚠", "yellow", "left out", self.left_out),
             ("⚠", "yellow", beside, self.beside_the_graph),
         ):
             if numbers:
                 text = ", ".join(f"{count} {what}" for what, count in numbers.items())
                 typer.secho(f"{mark} {title}: {text}", fg=color, err=to_stderr)
+        show_left_out(self.left_out, err=to_stderr)
         if not counts["arcs"] and not counts["tops"]:
             typer.secho(
                 "⚠ There is not a single arc. In a CoNLL-U file, arcs are read from "
@@ -165,12 +169,12 @@ class Summary:
 def _columns_to_drop(keep_attrs: str | None) -> list[str]:
     if keep_attrs is None:
         return []
-    names = [name for name in keep_attrs.replace(" ", "").split(",") if name]
+    names = keep_attrs.replace(" ", "").split(",") if keep_attrs != "none" else []
     for name in names:
         if name not in COLUMNS:
             raise ValueError(
                 f"--keep-attrs: there is no column {name!r}; choose among "
-                f"{', '.join(COLUMNS)}."
+                f"{', '.join(COLUMNS)}, or none."
             )
     return [
         column
@@ -180,35 +184,31 @@ def _columns_to_drop(keep_attrs: str | None) -> list[str]:
     ]
 
 
-def _read(
-    paths: list[Path], from_format: str | None, attr: str, left_out: Counter[str]
-) -> Iterator[Sentence]:
-    for path in paths:
-        before = left_out.total()
-        sentence = None
-        for sentence in formats.read(path, attr, from_format, left_out):
-            yield sentence
-        if sentence is None and left_out.total() == before:
-            raise formats.FormatError("the file has no sentences", path)
-
-
 def _copy(paths: list[Path], attr: str, summary: Summary) -> Iterator[Doc]:
     """Yield the Docs of several files as they are."""
     for path in paths:
-        for number, doc in enumerate(docbin.read_docs(path), start=1):
+        docs = enumerate(docbin.read_docs(path), start=1)
+        for number, doc in tqdm(docs, unit=" Docs", **PROGRESS):
             for sentence in docbin.to_sentences(doc, attr, path, number):
                 summary.add(sentence)
             yield doc
+    if not summary.counts["sentences"]:
+        raise ValueError("The files have no sentences, so nothing was written.")
 
 
 def _limit(
     sentences: Iterable[Sentence], max_length: int, left_out: Counter[str]
 ) -> Iterator[Sentence]:
+    starts_document = False
     for sentence in sentences:
+        starts_document |= sentence.starts_document
         if len(sentence.words) <= max_length:
+            # The first sentence of its document may have been too long.
+            sentence.starts_document = starts_document
+            starts_document = False
             yield sentence
         else:
-            left_out[f"sentences of more than {max_length} words"] += 1
+            left_out[f"more than {max_length} words"] += 1
 
 
 def _change(

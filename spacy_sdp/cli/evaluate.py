@@ -12,6 +12,7 @@ from wasabi.tables import table
 
 from .. import formats
 from ..extensions import DEFAULT_ATTR
+from ..formats.files import atomic_write
 from ..scoring import score_sentences
 from ._app import FORMAT_HELP, sdp, user_errors
 
@@ -45,6 +46,9 @@ def evaluate_cli(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print JSON, scores as fractions.")
     ] = False,
+    output_path: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write the JSON to a file.")
+    ] = None,
     gold_format: Annotated[
         str | None,
         typer.Option("--gold-from", help=f"Format, if not by suffix: {FORMAT_HELP}."),
@@ -72,8 +76,12 @@ def evaluate_cli(
             formats.read(system_path, attr, system_format),
             representation.value,
         )
+        text = json.dumps(scores, indent=2, ensure_ascii=False)
+        if output_path is not None:
+            with atomic_write(output_path) as file:
+                file.write(f"{text}\n".encode())
     if as_json:
-        typer.echo(json.dumps(scores, indent=2, ensure_ascii=False))
+        typer.echo(text)
     else:
         _print_scores(scores)
 

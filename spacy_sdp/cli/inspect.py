@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,7 +16,7 @@ from tqdm import tqdm
 from .. import formats
 from ..extensions import DEFAULT_ATTR
 from ..statistics import Comparison, Statistics, TokenizerFit
-from ._app import FORMAT_HELP, sdp, user_errors
+from ._app import FORMAT_HELP, PROGRESS, read_all, sdp, show_left_out, user_errors
 from .advice import find_problems
 from .plotting import check_plot, save_plot
 from .report import print_report
@@ -108,27 +108,12 @@ def _collect(
     paths: Sequence[Path], from_format: str | None, attr: str, nlp: Language
 ) -> Statistics:
     statistics = Statistics(TokenizerFit(nlp))
-    progress = tqdm(
-        _read(paths, from_format, attr),
-        unit=" sentences",
-        leave=False,
-        disable=None,
-        delay=1,
-    )
-    for file, sentence in progress:
-        statistics.add(sentence, source=str(file))
+    left_out: Counter[str] = Counter()
+    sentences = read_all(paths, from_format, attr, left_out)
+    for path, sentence in tqdm(sentences, unit=" sentences", **PROGRESS):
+        try:
+            statistics.add(sentence, source=str(path))
+        except formats.FormatError as error:
+            raise formats.FormatError(error.reason, path) from None
+    show_left_out(left_out, err=True)
     return statistics
-
-
-def _read(
-    paths: Sequence[Path], from_format: str | None, attr: str
-) -> Iterator[tuple[Path, formats.Sentence]]:
-    """Yield the sentences of files and folders, each with its file."""
-    files = [file for path in paths for file in formats.find_files(path, from_format)]
-    for file in files:
-        left_out: Counter[str] = Counter()
-        sentence = None
-        for sentence in formats.read(file, attr, from_format, left_out):
-            yield file, sentence
-        if sentence is None and not left_out:
-            raise formats.FormatError("the file has no sentences", file)

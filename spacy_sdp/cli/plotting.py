@@ -31,6 +31,8 @@ def check_plot(path: Path) -> None:
         raise ValueError(
             f"{path}: the name of a plot has to end in {' or '.join(SUFFIXES)}"
         )
+    if not path.parent.is_dir():
+        raise ValueError(f"{path.parent}: the folder does not exist")
     try:
         import matplotlib.figure  # noqa: F401
     except ImportError:

@@ -98,7 +98,7 @@ def find_format(path: Path | str, format: str | None = None) -> str:
         )
     if erg.is_profile(path):
         return "erg"
-    suffix = Path(path).suffix
+    suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:
         raise FormatError(
             f"unknown format {suffix!r}; the name has to end in "
@@ -121,7 +121,7 @@ def find_files(path: Path | str, format: str | None = None) -> list[Path]:
     files = [
         each
         for each in sorted(path.rglob("*"))
-        if (each.suffix in SUFFIXES and each.is_file()) or erg.is_profile(each)
+        if (each.suffix.lower() in SUFFIXES and each.is_file()) or erg.is_profile(each)
     ]
     found = [each for each in files if format in (None, find_format(each))]
     if not found:

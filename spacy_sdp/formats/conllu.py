@@ -21,15 +21,29 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from ..graph import ROOT_INDEX
-from .files import FormatError, atomic_write, is_cell, read_blocks
+from .files import (
+    NOTHING,
+    FormatError,
+    atomic_write,
+    check_columns,
+    is_cell,
+    read_blocks,
+    value,
+)
 from .folding import ROOT, ROOT_LABEL, fold, order, unfold
-from .sentence import EmptyNode, MultiwordToken, Sentence, column, split_text
+from .sentence import (
+    EmptyNode,
+    MultiwordToken,
+    Sentence,
+    column,
+    find_words,
+    split_text,
+)
 
 COLUMNS = (
     *("ID", "FORM", "LEMMA", "UPOS", "XPOS"),
     *("FEATS", "HEAD", "DEPREL", "DEPS", "MISC"),
 )
-NOTHING = "_"
 UPOS = (
     *("ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM"),
     *("PART", "PRON", "PROPN", "PUNCT", "SCONJ", "SYM", "VERB", "X"),
@@ -92,7 +106,10 @@ def format_sentence(sentence: Sentence, number: int = 1) -> str:
     if _comment(sentence.comments, "text") is None:
         text = " ".join(sentence.words) if sentence.text is None else sentence.text
         comments.append("# text = " + re.sub(r"[\t\n\r\0 ]+", " ", text))
-    rows = _rows(sentence)
+    try:
+        rows = _rows(sentence)
+    except FormatError as error:
+        raise FormatError(f"sentence {sentence_id}: {error.reason}") from None
     for row in rows:
         for name, cell in zip(COLUMNS, row, strict=True):
             if not is_cell(cell):
@@ -120,7 +137,7 @@ def _parse(rows: list[Row], comments: list[str]) -> Sentence:
         tags=_column(words, 4),
         morphs=_column(words, 5),
         # Also where it is empty, so that nothing is put there in writing.
-        misc=[None if cells[9] == NOTHING else cells[9] for _, cells in words],
+        misc=[value(cells[9]) for _, cells in words],
         multiword_tokens=multiword_tokens,
     )
     for line, cells in words:
@@ -129,6 +146,8 @@ def _parse(rows: list[Row], comments: list[str]) -> Sentence:
         sentence.heads = _tree(words)
     sentence.deps = _column(words, 7) if sentence.heads else []
     sentence.text = _text(sentence, _comment(comments, "text"))
+    # At the end of a text the absence of SpaceAfter=No means nothing.
+    sentence.space_after = None if _spaces(sentence)[-1] else False
     nodes = {ROOT, *(cells[0] for _, cells in words), *(c[0] for _, c in empty_nodes)}
     for line, cells in empty_nodes:
         heads = _parse_heads(cells, nodes, line)
@@ -150,18 +169,7 @@ def _sort_rows(
     empty_nodes: list[Row] = []
     last_multiword, last_empty = 0, (0, 0)
     for line, cells in rows:
-        if len(cells) != len(COLUMNS):
-            raise FormatError(
-                f"{len(cells)} columns, expected {len(COLUMNS)} "
-                f"({' '.join(COLUMNS)}) separated by tabs",
-                line=line,
-            )
-        for name, cell in zip(COLUMNS, cells, strict=True):
-            if not cell:
-                raise FormatError(
-                    f"the column {name} is empty; write {NOTHING} for nothing",
-                    line=line,
-                )
+        check_columns(cells, COLUMNS, line)
         here = len(words)
         if cells[0] == str(here + 1):
             words.append((line, cells))
@@ -281,9 +289,7 @@ def _parse_heads(cells: list[str], nodes: set[str], line: int) -> list[tuple[str
 
 
 def _column(words: list[Row], number: int) -> list[str | None]:
-    return column(
-        None if cells[number] == NOTHING else cells[number] for _, cells in words
-    )
+    return column(value(cells[number]) for _, cells in words)
 
 
 def _comment(comments: list[str], name: str) -> str | None:
@@ -296,33 +302,38 @@ def _comment(comments: list[str], name: str) -> str | None:
 
 
 def _text(sentence: Sentence, true_text: str | None) -> str | None:
-    """Give the text that the words are the words of, with the true spaces."""
-    for text in (true_text, _join(sentence)):
-        try:
-            if text is not None:
-                split_text(sentence.words, text)
-                return text
-        except FormatError:
-            # Words such as "de le", which the true text has as "du".
-            continue
-    return None
+    """Give the true text if the words are its words: "de le" are not those of "du"."""
+    text = _join(sentence) if true_text is None else true_text
+    try:
+        find_words(sentence.words, text)
+    except FormatError:
+        return None
+    return text
 
 
 def _join(sentence: Sentence) -> str:
-    """Join the words with spaces, but where MISC says that there are none."""
-    spaces = [NO_SPACE not in (misc or "").split("|") for misc in sentence.misc]
-    spaces = spaces or [True] * len(sentence.words)
+    """Join what is written, with spaces but where MISC says that there are none."""
+    forms: list[str] = list(sentence.words)
     for token in sentence.multiword_tokens:
-        parts = sentence.words[token.start : token.end + 1]
-        if "".join(parts) == token.form:
-            spaces[token.start : token.end] = [False] * (len(parts) - 1)
+        parts = token.end - token.start
+        forms[token.start : token.end + 1] = [token.form, *[""] * parts]
+    pairs = zip(forms, _spaces(sentence), strict=True)
+    return "".join(form + " " * space for form, space in pairs).rstrip(" ")
+
+
+def _spaces(sentence: Sentence) -> list[bool]:
+    """Tell whether there is a space after each word."""
+    spaces = [NO_SPACE not in (misc or "").split("|") for misc in sentence.misc]
+    for token in sentence.multiword_tokens:
+        spaces[token.start : token.end] = [False] * (token.end - token.start)
         spaces[token.end] = NO_SPACE not in token.cells[-1].split("|")
-    pairs = zip(sentence.words, spaces, strict=True)
-    return "".join(word + " " * space for word, space in pairs).rstrip(" ")
+    return spaces
 
 
 def _rows(sentence: Sentence) -> list[list[str]]:
     heads, empty_nodes = unfold(sentence)
+    # A parser may have found several trees in a sentence, for which there is no room.
+    tree = sentence.heads if sentence.heads.count(ROOT_INDEX) == 1 else []
     misc = sentence.misc or _misc_of_text(sentence)
     nothing: list[str | None] = [None] * len(sentence.words)
     multiword_tokens = {token.start: token for token in sentence.multiword_tokens}
@@ -344,9 +355,13 @@ def _rows(sentence: Sentence) -> list[list[str]]:
     ):
         if token := multiword_tokens.get(i):
             rows.append([f"{i + 1}-{token.end + 1}", token.form, *token.cells])
-        head = str(sentence.heads[i] + 1) if sentence.heads else NOTHING
+        head = str(tree[i] + 1) if tree else NOTHING
         if head == ROOT:
             dep = ROOT_LABEL
+        elif not tree:
+            dep = None
+        if pos not in UPOS:
+            pos = None
         node_id = str(i + 1)
         cells = (lemma, pos, tag, morph, head, dep, _heads_cell(heads[node_id]), extra)
         rows.append([node_id, word, *(cell or NOTHING for cell in cells)])
@@ -359,6 +374,9 @@ def _empty_row(node: EmptyNode) -> list[str]:
 
 
 def _heads_cell(heads: list[tuple[str, str]]) -> str:
+    for _, label in heads:
+        if "|" in label:
+            raise FormatError(f"the label {label!r} cannot stand in the column DEPS")
     pairs = sorted(heads, key=lambda pair: (order(pair[0]), pair[1]))
     return "|".join(f"{head}:{label}" for head, label in pairs) or NOTHING
 

@@ -60,7 +60,7 @@ def read_docs(path: Path | str) -> Iterator[Doc]:
     except Exception as error:
         # Whatever broke in unpacking depends on where the file is broken.
         raise FormatError(
-            f"not a .spacy file, or a broken one ({error})", path
+            f"not a .spacy file, or a broken one ({error!r})", path
         ) from None
 
 
@@ -73,8 +73,20 @@ def write(
     path (Path): The file; an existing one is replaced when all is written.
     attr (str): The attribute for the graphs.
     """
+    write_docs(_to_docs(sentences, path, attr), path)
+
+
+def _to_docs(
+    sentences: Iterable[Sentence], path: Path | str, attr: str
+) -> Iterator[Doc]:
     vocab = Vocab()
-    write_docs((to_doc(each, vocab, attr) for each in documents(sentences)), path)
+    for document in documents(sentences):
+        try:
+            doc = to_doc(document, vocab, attr)
+        except FormatError as error:
+            reason = f"sentence {document[0].id}: {error.reason}"
+            raise FormatError(reason, path) from None
+        yield doc
 
 
 def write_docs(docs: Iterable[Doc], path: Path | str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from errno import EISDIR, ENOENT
 from pathlib import Path
@@ -13,6 +13,9 @@ from typing import BinaryIO
 
 # The name of standard input and standard output.
 STANDARD_STREAM = "-"
+# What stands for nothing in tab-separated files.
+NOTHING = "_"
+LONGEST_REASON = 500
 
 
 class FormatError(ValueError):
@@ -24,6 +27,9 @@ class FormatError(ValueError):
         where = "" if path is None else f"{path}: "
         if line is not None:
             where = f"{path}, line {line}: "
+        # What is quoted may be as long as the file.
+        if len(reason) > LONGEST_REASON:
+            reason = f"{reason[:LONGEST_REASON]}..."
         super().__init__(f"{where}{reason}")
         self.reason = reason
         self.path = path
@@ -72,6 +78,26 @@ def read_blocks(path: Path | str) -> Iterator[list[tuple[int, str]]]:
         yield block
 
 
+def check_columns(cells: list[str], columns: Sequence[str], line: int) -> None:
+    """Refuse a line that has not exactly these columns, or an empty one."""
+    if len(cells) != len(columns):
+        raise FormatError(
+            f"{len(cells)} columns, expected {len(columns)} ({' '.join(columns)}) "
+            "separated by tabs",
+            line=line,
+        )
+    for name, cell in zip(columns, cells, strict=True):
+        if not cell:
+            raise FormatError(
+                f"the column {name} is empty; write {NOTHING} for nothing", line=line
+            )
+
+
+def value(cell: str) -> str | None:
+    """Give what stands in a column of a tab-separated file, None for nothing."""
+    return None if cell == NOTHING else cell
+
+
 def is_cell(text: str) -> bool:
     """Tell whether a text can stand in a column of a tab-separated file."""
     return bool(text) and not any(char in text for char in "\t\n\r\0")
@@ -87,19 +113,27 @@ def atomic_write(path: Path | str) -> Iterator[BinaryIO]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    path = Path(path)
+    # A link stays a link, to a file that is replaced.
+    path = Path(path).resolve()
     if not path.parent.is_dir():
         raise FileNotFoundError(ENOENT, "the folder does not exist", str(path.parent))
     if path.is_dir():
         raise IsADirectoryError(EISDIR, "this is a folder, not a file", str(path))
-    descriptor, temporary = tempfile.mkstemp(
-        dir=path.parent, prefix=f".{path.name}.", suffix=".part"
-    )
+    if path.exists() and not path.is_file():
+        # A pipe or a device, which nothing may be put in the place of.
+        with path.open("wb") as file:
+            yield file
+        return
+    # mkstemp makes private files; give it the rights that open() would have.
+    mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
+    try:
+        descriptor, temporary = tempfile.mkstemp(".part", ".", path.parent)
+    except OSError as error:
+        raise type(error)(error.errno, error.strerror, str(path)) from None
     try:
         with os.fdopen(descriptor, "wb") as file:
             yield file
-        # mkstemp makes private files; give it the rights that open() would have.
-        os.chmod(temporary, 0o666 & ~_umask())
+        os.chmod(temporary, mode)
         os.replace(temporary, path)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)

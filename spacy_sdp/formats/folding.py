@@ -72,6 +72,24 @@ def _escape(label: str) -> str:
     return re.sub(r"([\\|>])", r"\\\1", label)
 
 
+def join_labels(labels: Iterable[str]) -> str:
+    """Give the one label for all labels between two words.
+
+    labels (Iterable[str]): The labels, each of them perhaps a composite one.
+    RETURNS (str): The label.
+    """
+    return fold_label({path for label in labels for path in unfold_label(label)})
+
+
+def split_label(label: str) -> list[str]:
+    """Give the labels between two words, for formats without empty nodes.
+
+    label (str): A label.
+    RETURNS (List[str]): The labels; paths through empty nodes stay composite.
+    """
+    return [fold_label([path]) for path in unfold_label(label)]
+
+
 def fold(heads: Heads, sentence: Sentence) -> None:
     """Set the arcs and tops of a sentence, and the arguments of its empty nodes.
 

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from .files import FormatError, atomic_write, read_lines
-from .folding import fold_label, unfold_label
+from .folding import join_labels, split_label
 from .sentence import Sentence, column, find_words
 
 FRAMEWORK = " framework = "
@@ -69,8 +69,11 @@ def write(sentences: Iterable[Sentence], path: Path | str) -> None:
     """
     with atomic_write(path) as file:
         for number, sentence in enumerate(sentences, start=1):
-            line = json.dumps(_to_json(sentence, number), ensure_ascii=False)
-            file.write(f"{line}\n".encode())
+            try:
+                graph = _to_json(sentence, number)
+            except FormatError as error:
+                raise FormatError(f"sentence {number}: {error.reason}", path) from None
+            file.write(f"{json.dumps(graph, ensure_ascii=False)}\n".encode())
 
 
 def _load(line: str) -> JsonObject:
@@ -149,7 +152,7 @@ def _arcs(graph: JsonObject, index: dict[int, int]) -> list[tuple[int, int, str]
             raise FormatError(f"{where} with the label {label!r} is there twice")
         labels[head, dep].append(label)
     return [
-        (head, dep, fold_label((label,) for label in several))
+        (head, dep, join_labels(several))
         for (head, dep), several in sorted(labels.items())
     ]
 
@@ -228,6 +231,10 @@ def _find(node_id: Any, index: dict[int, int]) -> int:
 
 def _to_json(sentence: Sentence, number: int) -> JsonObject:
     text = " ".join(sentence.words) if sentence.text is None else sentence.text
+    _string(text, "input")
+    for word in sentence.words:
+        if not word or word != word.strip():
+            raise FormatError(f"{word!r} begins or ends with whitespace")
     in_graph = {i for head, dep, _ in sentence.arcs for i in (head, dep)}
     in_graph.update(sentence.tops)
     for flags in (sentence.nodes, sentence.frames):
@@ -242,7 +249,11 @@ def _to_json(sentence: Sentence, number: int) -> JsonObject:
             "pos": sentence.tags,
             "frame": sentence.frames,
         }
-        values = {name: each[i] for name, each in columns.items() if each and each[i]}
+        values = {
+            name: _string(each[i], name)
+            for name, each in columns.items()
+            if each and each[i]
+        }
         if label := values.pop("label", None):
             node["label"] = label
         if values:
@@ -255,7 +266,7 @@ def _to_json(sentence: Sentence, number: int) -> JsonObject:
         if comment.startswith(FRAMEWORK)
     ]
     return {
-        "id": sentence.id if sentence.id is not None else str(number),
+        "id": _string(str(number) if sentence.id is None else sentence.id, "id"),
         "flavor": 0,
         "framework": frameworks[0] if frameworks else DEFAULT_FRAMEWORK,
         "version": 1.1,
@@ -263,14 +274,8 @@ def _to_json(sentence: Sentence, number: int) -> JsonObject:
         "tops": list(sentence.tops),
         "nodes": nodes,
         "edges": [
-            {"source": head, "target": dep, "label": label}
+            {"source": head, "target": dep, "label": _string(label, "label")}
             for head, dep, composite in sorted(sentence.arcs)
-            for label in _labels(composite)
+            for label in split_label(composite)
         ],
     }
-
-
-def _labels(composite: str) -> list[str]:
-    """Give the labels between two words; paths through empty nodes stay as they are."""
-    paths = unfold_label(composite)
-    return [path[0] if len(path) == 1 else fold_label([path]) for path in paths]

@@ -18,11 +18,10 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, repeat
 from pathlib import Path
 
-from .files import FormatError, atomic_write, is_cell, read_blocks
+from .files import NOTHING, FormatError, atomic_write, is_cell, read_blocks, value
 from .sentence import Sentence, column
 
 HEADER = "#SDP 2015"
-NOTHING = "_"
 COLUMNS_2014 = ("ID", "FORM", "LEMMA", "POS", "TOP", "PRED")
 COLUMNS_2015 = (*COLUMNS_2014, "FRAME")
 
@@ -87,7 +86,18 @@ def format_sentence(sentence: Sentence, number: int = 1) -> str:
                 f"and {sentence.words[dep]!r} ({labels[head, dep]}, {label}); an SDP "
                 "file has room for one"
             )
+        if label == NOTHING:
+            raise FormatError(
+                f"sentence {sentence_id}: the label {NOTHING} stands for no arc in an "
+                "SDP file"
+            )
         labels[head, dep] = label
+    for comment in (sentence_id, *sentence.comments):
+        if any(char in comment for char in "\n\r\0"):
+            raise FormatError(
+                f"sentence {sentence_id}: {comment!r} cannot be an id or a comment of "
+                "an SDP file"
+            )
     size = len(sentence.words)
     predicates = {head for head, _, _ in sentence.arcs}
     predicates.update(i for i, flag in enumerate(sentence.predicates) if flag)
@@ -152,11 +162,11 @@ def _parse_rows(
     predicates = [i for i, (_, cells) in enumerate(rows) if cells[5] == "+"]
     sentence = Sentence(
         words=[cells[1] for _, cells in rows],
-        lemmas=column(_value(cells[2]) for _, cells in rows),
-        tags=column(_value(cells[3]) for _, cells in rows),
+        lemmas=column(value(cells[2]) for _, cells in rows),
+        tags=column(value(cells[3]) for _, cells in rows),
         tops=[i for i, (_, cells) in enumerate(rows) if cells[4] == "+"],
         predicates=[cells[5] == "+" for _, cells in rows],
-        frames=column(_value(cells[6]) for _, cells in rows) if has_frame else [],
+        frames=column(value(cells[6]) for _, cells in rows) if has_frame else [],
     )
     for dep, (line, cells) in enumerate(rows):
         labels = cells[len(columns) :]
@@ -207,7 +217,3 @@ def _check_cells(
     for name, flag in (("TOP", cells[4]), ("PRED", cells[5])):
         if flag not in ("+", "-"):
             raise FormatError(f"{name} is {flag!r}, expected + or -", path, line)
-
-
-def _value(cell: str) -> str | None:
-    return None if cell == NOTHING else cell

@@ -18,15 +18,22 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from .files import FormatError, atomic_write, is_cell, read_blocks
-from .folding import fold_label, unfold_label
+from .files import (
+    NOTHING,
+    FormatError,
+    atomic_write,
+    check_columns,
+    is_cell,
+    read_blocks,
+    value,
+)
+from .folding import join_labels, split_label
 from .sentence import Sentence, column
 
 COLUMNS = (
     *("ID", "FORM", "LEMMA", "CPOS", "POS"),
     *("FEATS", "HEAD", "DEPREL", "PHEAD", "PDEPREL"),
 )
-NOTHING = "_"
 ROOT, ROOT_LABEL = "0", "Root"
 NUMBER = re.compile(r"0|[1-9][0-9]{0,8}", re.ASCII)
 
@@ -71,10 +78,7 @@ def format_sentence(sentence: Sentence) -> str:
     for top in sentence.tops:
         heads[top].append((0, ROOT_LABEL))
     for head, dep, label in sentence.arcs:
-        for path in unfold_label(label):
-            # A path through empty nodes stays a composite label.
-            part = path[0] if len(path) == 1 else fold_label([path])
-            heads[dep].append((head + 1, part))
+        heads[dep] += ((head + 1, part) for part in split_label(label))
     nothing: list[str | None] = [None] * len(sentence.words)
     columns = zip(
         sentence.words,
@@ -89,7 +93,7 @@ def format_sentence(sentence: Sentence) -> str:
             cells = [str(i + 1), word, lemma or NOTHING, tag or NOTHING, tag or NOTHING]
             cells += [NOTHING, own_head, label, NOTHING, NOTHING]
             for name, cell in zip(COLUMNS, cells, strict=True):
-                if not is_cell(cell):
+                if not is_cell(cell) or (own_head != NOTHING and label == NOTHING):
                     raise FormatError(
                         f"{cell!r} of word {i + 1} cannot stand in the column {name}"
                     )
@@ -143,34 +147,19 @@ def _parse(rows: list[tuple[int, list[str]]]) -> Sentence:
     return Sentence(
         words=[cells[1] for cells in words],
         arcs=[
-            (head, dep, fold_label((label,) for label in several))
-            for (head, dep), several in labels.items()
+            (head, dep, join_labels(several)) for (head, dep), several in labels.items()
         ],
         tops=tops,
-        lemmas=column(_value(cells[2]) for cells in words),
-        tags=column(_value(cells[4]) or _value(cells[3]) for cells in words),
+        lemmas=column(value(cells[2]) for cells in words),
+        tags=column(value(cells[4]) or value(cells[3]) for cells in words),
     )
 
 
 def _check_cells(cells: list[str], line: int) -> None:
-    if len(cells) != len(COLUMNS):
-        raise FormatError(
-            f"{len(cells)} columns, expected {len(COLUMNS)} ({' '.join(COLUMNS)}) "
-            "separated by tabs",
-            line=line,
-        )
-    for name, cell in zip(COLUMNS, cells, strict=True):
-        if not cell:
-            raise FormatError(
-                f"the column {name} is empty; write {NOTHING} for nothing", line=line
-            )
+    check_columns(cells, COLUMNS, line)
     if (cells[6] == NOTHING) != (cells[7] == NOTHING):
         raise FormatError("a HEAD without DEPREL, or the other way round", line=line)
     if cells[6] != NOTHING and not NUMBER.fullmatch(cells[6]):
         raise FormatError(
             f"HEAD is {cells[6]!r}, expected the number of a word, or 0", line=line
         )
-
-
-def _value(cell: str) -> str | None:
-    return None if cell == NOTHING else cell

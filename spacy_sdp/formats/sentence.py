@@ -82,6 +82,8 @@ class Sentence:
     empty_nodes: list[EmptyNode] = field(default_factory=list)
     # False for a sentence in the same document as the one before it.
     starts_document: bool = True
+    # Whether a space follows, None where the format does not tell.
+    space_after: bool | None = field(default=None, compare=False)
 
     def to_doc(self, vocab: Vocab, attr: str = DEFAULT_ATTR) -> Doc:
         """Make a Doc of one sentence, with the graph in `Doc._.<attr>`.
@@ -118,6 +120,7 @@ class Sentence:
             sentence = _from_tokens(words, graph)
             if not doc.has_unknown_spaces:
                 sentence.text = span.text
+                sentence.space_after = bool(span[-1].whitespace_)
             sentence.starts_document = number == 0
             _set_meta(sentence, meta)
             yield sentence
@@ -160,7 +163,10 @@ def to_doc(
     for sentence in sentences:
         if known_spaces:
             tokens, follows = split_text(sentence.words, sentence.text or "")
-            follows[-1] |= sentence is not sentences[-1] and _space_after(sentence)
+            if sentence.space_after is None:
+                follows[-1] |= sentence is not sentences[-1]
+            else:
+                follows[-1] |= sentence.space_after
             spaces += follows
         else:
             tokens = sentence.words
@@ -268,12 +274,6 @@ def split_text(words: list[str], text: str) -> tuple[list[str], list[bool]]:
 
 def _shorten(text: str) -> str:
     return text if len(text) < 60 else f"{text[:57]}..."
-
-
-def _space_after(sentence: Sentence) -> bool:
-    """Whether there is a space between a sentence and the next one."""
-    last = sentence.misc[-1] if sentence.misc else None
-    return "SpaceAfter=No" not in (last or "").split("|")
 
 
 def _doc_heads(

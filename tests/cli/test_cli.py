@@ -45,9 +45,12 @@ def test_evaluate_prints_the_scores_as_json(faulty, tmp_path):
     assert json.loads(run("evaluate", EXAMPLES, tmp_path / "faulty.spacy", "--json")[1])
 
 
-def test_evaluate_prints_tables(faulty):
-    code, out, _ = run("evaluate", EXAMPLES, faulty, "--representation", "psd")
+def test_evaluate_prints_tables(faulty, tmp_path):
+    metrics = tmp_path / "metrics.json"
+    options = ("--representation", "psd", "--output", metrics)
+    code, out, _ = run("evaluate", EXAMPLES, faulty, *options)
     assert code == 0
+    assert json.loads(metrics.read_text())["without_tops"]["UP"] == 1.0
     lines = [line.split() for line in out.splitlines()]
     assert ["Labelled", "arcs,", "with", "tops"] in [line[:4] for line in lines]
     assert ["root", "24", "24", "100.00", "100.00", "100.00"] in lines

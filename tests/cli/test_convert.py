@@ -1,6 +1,7 @@
 """`convert`, as a shell calls it."""
 
 import io
+import json
 import os
 import subprocess
 import sys
@@ -13,6 +14,20 @@ from util import run
 from spacy_sdp import formats
 from spacy_sdp.demo import EXAMPLES
 from spacy_sdp.formats import docbin, sdp
+
+# An empty node that a label stands for where a format has none.
+ELLIPSIS = """\
+# sent_id = e
+# text = Kim reads books and Lee papers
+1\tKim\t_\t_\t_\t_\t_\t_\t2:nsubj\t_
+2\treads\t_\t_\t_\t_\t_\t_\t0:root\t_
+3\tbooks\t_\t_\t_\t_\t_\t_\t2:obj|2:topic\t_
+4\tand\t_\t_\t_\t_\t_\t_\t4.1:cc\t_
+4.1\t_\t_\t_\t_\t_\t_\t_\t2:conj:and\t_
+5\tLee\t_\t_\t_\t_\t_\t_\t4.1:nsubj\t_
+6\tpapers\t_\t_\t_\t_\t_\t_\t4.1:obj\t_
+
+"""
 
 BROKEN = EXAMPLES.read_text().replace("2\tshy", "3\tshy")
 
@@ -43,6 +58,19 @@ def test_every_format_keeps_the_graphs(tmp_path, suffix):
         assert one.words == other.words and one.tops == other.tops
         assert sorted(one.arcs) == sorted(other.arcs)
     assert run("evaluate", EXAMPLES, tmp_path / f"a{suffix}")[0] == 0
+
+
+@pytest.mark.parametrize("suffix", [".sdp", ".mrp", ".conll", ".spacy"])
+def test_composite_labels_pass_through_every_format(tmp_path, suffix):
+    source, between = tmp_path / "a.conllu", tmp_path / f"b{suffix}"
+    source.write_text(ELLIPSIS)
+    run("convert", source, between)
+    scores = json.loads(run("evaluate", source, between, "--json")[1])
+    assert scores["with_tops"]["LF"] == 1.0
+    run("convert", between, tmp_path / "c.conllu")
+    (again,) = formats.read(tmp_path / "c.conllu")
+    assert len(again.empty_nodes) == 1
+    assert again.empty_nodes[0].heads == [("2", "conj:and")]
 
 
 def test_the_attribute_of_spacy_files_can_be_chosen(nlp, tmp_path):
@@ -119,14 +147,52 @@ def test_long_sentences_can_be_left_out(tmp_path):
     code, out, _ = run("convert", EXAMPLES, tmp_path / "a.sdp", "--max-length", 7)
     kept = list(sdp.read(tmp_path / "a.sdp"))
     assert code == 0 and max(len(s.words) for s in kept) == 7
-    assert f"⚠ left out: {24 - len(kept)} sentences of more than 7 words\n" in out
+    assert f"⚠ sentences left out: {24 - len(kept)} (more than 7 words)\n" in out
+    code, out, err = run("convert", EXAMPLES, tmp_path / "b.sdp", "--max-length", 1)
+    assert (code, out) == (1, "") and "No sentence is left" in err
+    assert not (tmp_path / "b.sdp").exists()
+
+
+def test_documents_stay_apart_when_their_first_sentence_is_left_out(tmp_path):
+    run("convert", EXAMPLES, tmp_path / "a.spacy", "--docs", 3)
+    long = [len(s.words) > 7 for s in sdp.read(EXAMPLES)]
+    assert any(long[i] and not all(long[i : i + 3]) for i in range(3, 24, 3))
+    run("convert", tmp_path / "a.spacy", tmp_path / "b.spacy", "--max-length", 7)
+    expected = [3 - sum(long[i : i + 3]) for i in range(0, 24, 3)]
+    assert lengths(tmp_path / "b.spacy") == [n for n in expected if n]
+
+
+def test_the_text_of_docs_is_kept(nlp, tmp_path):
+    nlp.add_pipe("sentencizer", config={"punct_chars": ["。", "."]})
+    texts = ["我来。他走。", "A.\nB. ", "One  two. Three."]
+    written = []
+    for text in texts:
+        doc = nlp(text)
+        doc._.sdp = []
+        written.append(doc)
+    docbin.write_docs(written, tmp_path / "a.spacy")
+    run("convert", tmp_path / "a.spacy", tmp_path / "b.spacy", "--max-length", 9)
+    assert [doc.text for doc in docs(tmp_path / "b.spacy")] == texts
+
+
+def test_a_folder_does_not_read_its_own_output(tmp_path):
+    run("convert", EXAMPLES, tmp_path / "a.conllu")
+    for _ in range(2):
+        _, out, _ = run("convert", tmp_path, tmp_path / "all.spacy")
+        assert "24 sentences" in out
+
+
+def test_an_empty_file_of_docs_is_refused(tmp_path):
+    docbin.write_docs([], tmp_path / "a.spacy")
+    code, _, err = run("convert", tmp_path / "a.spacy", tmp_path / "b.spacy")
+    assert code == 1 and "have no sentences" in err
 
 
 def test_columns_can_be_left_out(tmp_path):
     run("convert", EXAMPLES, tmp_path / "a.sdp", "--keep-attrs", "tag,lemma")
     (first, *_) = sdp.read(tmp_path / "a.sdp")
     assert first.tags[0] == "DT" and first.lemmas[3] == "want" and first.frames == []
-    run("convert", EXAMPLES, tmp_path / "a.sdp", "--keep-attrs", "")
+    run("convert", EXAMPLES, tmp_path / "a.sdp", "--keep-attrs", "none")
     (first, *_) = sdp.read(tmp_path / "a.sdp")
     assert first.tags == first.lemmas == first.frames == [] and first.arcs
     code, _, err = run("convert", EXAMPLES, "x.sdp", "--keep-attrs", "tags")
@@ -149,7 +215,7 @@ def test_what_a_graph_cannot_hold_is_counted(tmp_path):
     assert "1 arcs, 1 tops, 2 empty nodes, 1 labels" in out
     assert f"kept beside the graph, where no parser learns it: {counts}" in out
     _, out, _ = run("convert", tmp_path / "a.conllu", tmp_path / "b.sdp")
-    assert f"not written, because .sdp files have no place for it: {counts}" in out
+    assert f"not written, because sdp files have no place for it: {counts}" in out
 
 
 def test_a_treebank_without_graphs_is_noticed(tmp_path):

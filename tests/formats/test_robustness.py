@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from spacy_sdp import formats
 from spacy_sdp.demo import EXAMPLES
 from spacy_sdp.formats import FormatError, Sentence, sdp
+from spacy_sdp.formats.files import atomic_write
+from spacy_sdp.formats.folding import unfold_label
 
 WRITABLE = [name for name in formats.FORMATS if name != "erg"]
 TEXT_FORMATS = [name for name in WRITABLE if name != "spacy"]
@@ -151,6 +153,47 @@ def test_a_line_of_a_million_bytes(tmp_path, name):
     assert [len(word) for word in sentence.words] == [1_000_000] * 2
 
 
+ODD = st.text(st.sampled_from("ab|>\\:_# \t\n\r\0\u00a0\u2028"), max_size=3)
+
+
+@st.composite
+def odd_sentences(draw):
+    size = draw(st.integers(1, 3))
+    words = draw(st.lists(ODD.filter(bool), min_size=size, max_size=size))
+    pairs = [(i, j) for i in range(size) for j in range(size) if i != j]
+    chosen = draw(st.sets(st.sampled_from(pairs))) if pairs else set()
+    return Sentence(
+        words=words,
+        arcs=[(i, j, draw(ODD.filter(bool))) for i, j in sorted(chosen)],
+        tops=sorted(draw(st.sets(st.integers(0, size - 1)))),
+        id=draw(st.none() | ODD),
+        comments=draw(st.lists(ODD, max_size=1)),
+        tags=draw(st.just([]) | st.lists(ODD, min_size=size, max_size=size)),
+        pos=draw(st.just([]) | st.just(["CONJ"] * size)),
+        heads=draw(st.just([]) | st.just([-1] * size)),
+        deps=["root"] * size,
+        # MRP has only words that are nodes.
+        nodes=[True] * size,
+    )
+
+
+@pytest.mark.parametrize("name", TEXT_FORMATS)
+@given(sentence=odd_sentences())
+def test_what_is_written_can_be_read(tmp_path_factory, name, sentence):
+    path = tmp_path_factory.getbasetemp() / f"odd.{name}"
+    try:
+        formats.write([sentence], path, format=name)
+    except FormatError as error:
+        assert str(path) in str(error)
+        return
+    (again,) = formats.read(path, format=name)
+    assert again.words == sentence.words and again.tops == sentence.tops
+    meaning = {(h, d, frozenset(unfold_label(label))) for h, d, label in sentence.arcs}
+    assert meaning == {
+        (h, d, frozenset(unfold_label(label))) for h, d, label in again.arcs
+    }
+
+
 @pytest.mark.parametrize("name", WRITABLE)
 def test_writing_is_all_or_nothing(tmp_path, name):
     path = tmp_path / "file"
@@ -163,3 +206,30 @@ def test_writing_is_all_or_nothing(tmp_path, name):
     with pytest.raises(RuntimeError):
         formats.write(sentences(), path, format=name)
     assert path.read_bytes() == b"before" and os.listdir(tmp_path) == ["file"]
+
+
+def test_a_link_stays_a_link_and_rights_stay_rights(tmp_path):
+    target, link = tmp_path / "target", tmp_path / "link"
+    target.write_bytes(b"old")
+    target.chmod(0o600)
+    link.symlink_to(target)
+    with atomic_write(link) as file:
+        file.write(b"new")
+    assert link.is_symlink() and target.read_bytes() == b"new"
+    assert target.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_pipe_stays_a_pipe(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    with atomic_write(tmp_path / "pipe") as file:
+        file.write(b"data")
+    assert os.read(reader, 9) == b"data" and (tmp_path / "pipe").is_fifo()
+    os.close(reader)
+
+
+def test_errors_do_not_quote_whole_files(tmp_path):
+    (tmp_path / "a.sdp").write_text("1\t" + "x" * 1_000_000)
+    with pytest.raises(FormatError) as error:
+        list(formats.read(tmp_path / "a.sdp"))
+    assert len(str(error.value)) < 1000

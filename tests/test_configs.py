@@ -1,0 +1,129 @@
+"""The configs are complete, valid, and those of the paper."""
+
+from pathlib import Path
+
+import pytest
+import spacy
+from spacy.training.initialize import init_nlp
+from spacy.training.loop import train
+from spacy.util import load_config, load_model_from_config
+from util import save_tiny_bert
+
+from spacy_sdp.demo import EXAMPLES
+from spacy_sdp.formats import conllu, docbin, sdp
+
+CONFIGS = Path(__file__).parent.parent / "configs"
+NAMES = sorted(path.stem for path in CONFIGS.glob("*.cfg"))
+MODEL = "components.sdp_meanfield.model"
+
+# Settings that make any of the parsers small.
+SMALL = {
+    "hidden_width": 0,
+    "lstm_width": 16,
+    "lstm_depth": 1,
+    "mlp_width": 16,
+    "factor_width": 16,
+    "rank": 8,
+}
+
+
+@pytest.fixture
+def paths(tmp_path):
+    """Everything that a config may need: data, a tagger, an encoder."""
+    data = tmp_path / "data.spacy"
+    docbin.write(sdp.read(EXAMPLES), data)
+    tagged = [s for s in sdp.read(EXAMPLES) if s.tags and s.lemmas]
+    conllu.write(tagged, tmp_path / "tagged.conllu")
+    nlp = spacy.blank("en")
+    nlp.add_pipe("tok2vec", config={"model": tiny_tok2vec()})
+    listener = {"@architectures": "spacy.Tok2VecListener.v1", "width": 8}
+    model = {"@architectures": "spacy.Tagger.v2", "tok2vec": listener}
+    for name in ("senter", "tagger", "trainable_lemmatizer"):
+        nlp.add_pipe(name, config={"model": model})
+    docs = [sentence.to_doc(nlp.vocab) for sentence in tagged]
+    nlp.initialize(lambda: [spacy.training.Example(doc, doc) for doc in docs])
+    nlp.to_disk(tmp_path / "tagger")
+    words = [word for each in sdp.read(EXAMPLES) for word in each.words]
+    save_tiny_bert(tmp_path / "bert", words)
+    return {
+        "paths.train": str(data),
+        "paths.dev": str(data),
+        "paths.tagger": str(tmp_path / "tagger"),
+        "paths.transformer": str(tmp_path / "bert"),
+    }
+
+
+def tiny_tok2vec():
+    return {
+        "@architectures": "spacy.HashEmbedCNN.v2",
+        "width": 8,
+        "depth": 1,
+        "embed_size": 100,
+        "window_size": 1,
+        "maxout_pieces": 2,
+        "subword_features": True,
+        "pretrained_vectors": None,
+    }
+
+
+def load(name, paths, **overrides):
+    own = load_config(CONFIGS / f"{name}.cfg")
+    known = {key: path for key, path in paths.items() if key[6:] in own["paths"]}
+    if "sdp_meanfield" in own["components"]:
+        known |= {f"{MODEL}.{key}": value for key, value in SMALL.items()}
+    return load_config(CONFIGS / f"{name}.cfg", overrides=known | overrides)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_configs_leave_nothing_to_be_filled_in(name, paths):
+    config = load(name, paths)
+    nlp = load_model_from_config(config, auto_fill=True)
+    filled = nlp.config
+    for section in ("system", "nlp", "corpora", "training", "initialize"):
+        assert config[section] == filled[section]
+    for component, settings in config["components"].items():
+        if "source" not in settings:
+            assert settings == filled["components"][component]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_configs_train(name, paths, tmp_path):
+    steps = {"training.max_steps": 2, "training.eval_frequency": 1}
+    if name not in ("small", "minilm"):
+        total = "training.optimizer.learn_rate.total_steps"
+        steps |= {total: 2, "training.optimizer.learn_rate.warmup_steps": 1}
+    nlp = init_nlp(load(name, paths, **steps))
+    (tmp_path / "out").mkdir()
+    trained, path = train(nlp, tmp_path / "out")
+    assert path.name == "model-last" and trained.pipe_names == nlp.pipe_names
+    doc = spacy.load(path)("The shy cat wants to eat.")
+    assert "sdp_meanfield" not in nlp.pipe_names or doc._.sdp is not None
+
+
+def test_the_paper_has_these_values():
+    config = load_config(CONFIGS / "paper.cfg", interpolate=True)
+    parser = config["components"]["sdp_meanfield"]["model"]
+    inputs = parser["tok2vec"]["*"]
+    training = config["training"]
+    assert config["components"]["transformer"]["model"]["name"] == "bert-base-cased"
+    assert [inputs[name]["width"] for name in ("tag", "lemma")] == [100, 100]
+    assert [parser[f"{part}_dropout"] for part in ("embed", "lstm", "mlp")] == [
+        0.33
+    ] * 3
+    assert (parser["lstm_depth"], parser["lstm_width"]) == (3, 1000)
+    assert (parser["mlp_width"], parser["rank"]) == (300, 300)
+    assert (parser["train_iterations"], parser["predict_iterations"]) == (2, 10)
+    optimizer = training["optimizer"]
+    assert optimizer["transformer_learn_rate"]["initial_rate"] == 5e-5
+    assert optimizer["learn_rate"]["initial_rate"] == 2.5e-3
+    # AdamW without weight decay, and a linear warm-up over half of the steps.
+    assert optimizer["@optimizers"] == "spacy_sdp.Adam.v1" and optimizer["L2"] == 0
+    for name in ("learn_rate", "transformer_learn_rate"):
+        schedule = optimizer[name]
+        assert schedule["@schedules"] == "warmup_linear.v1"
+        assert schedule["total_steps"] == training["max_steps"]
+        assert schedule["warmup_steps"] == 0.5 * training["max_steps"]
+    assert parser["grad_clip"] == 5.0
+    assert training["batcher"]["size"] == 3000
+    assert config["corpora"]["train"]["max_length"] == 150
+    assert config["corpora"]["train"]["copy_attrs"] == ["TAG", "LEMMA"]
