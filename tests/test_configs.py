@@ -7,6 +7,7 @@ import spacy
 from spacy.training.initialize import init_nlp
 from spacy.training.loop import train
 from spacy.util import load_config, load_model_from_config
+from torch.testing import assert_close
 from util import save_tiny_bert
 
 from spacy_sdp.demo import EXAMPLES
@@ -66,9 +67,13 @@ def tiny_tok2vec():
     }
 
 
+def load_paths(paths, known=("train", "dev", "transformer")):
+    return {key: path for key, path in paths.items() if key[6:] in known}
+
+
 def load(name, paths, **overrides):
     own = load_config(CONFIGS / f"{name}.cfg")
-    known = {key: path for key, path in paths.items() if key[6:] in own["paths"]}
+    known = load_paths(paths, own["paths"])
     if "sdp_meanfield" in own["components"]:
         known |= {f"{MODEL}.{key}": value for key, value in SMALL.items()}
     return load_config(CONFIGS / f"{name}.cfg", overrides=known | overrides)
@@ -98,6 +103,30 @@ def test_configs_train(name, paths, tmp_path):
     assert path.name == "model-last" and trained.pipe_names == nlp.pipe_names
     doc = spacy.load(path)("The shy cat wants to eat.")
     assert "sdp_meanfield" not in nlp.pipe_names or doc._.sdp is not None
+
+
+def weights(nlp, name):
+    shims = [s for node in nlp.get_pipe(name).model.walk() for s in node.shims]
+    return [tensor for shim in shims for tensor in shim._model.state_dict().values()]
+
+
+def test_training_goes_on_from_the_components_of_a_pipeline(paths, tmp_path):
+    steps = {"training.max_steps": 2, "training.eval_frequency": 2}
+    nlp = init_nlp(load("paper", paths, **steps))
+    (tmp_path / "out").mkdir()
+    _, last = train(nlp, tmp_path / "out")
+    config = load_config(CONFIGS / "paper.cfg", overrides=load_paths(paths) | steps)
+    for name in ("transformer", "sdp_meanfield"):
+        config["components"][name] = {"source": str(last)}
+    again = init_nlp(config)
+    expected = spacy.load(last)
+    for name in ("transformer", "sdp_meanfield"):
+        for one, other in zip(
+            weights(again, name), weights(expected, name), strict=True
+        ):
+            assert_close(one, other, rtol=0, atol=0)
+    (tmp_path / "again").mkdir()
+    train(again, tmp_path / "again")
 
 
 def test_the_paper_has_these_values():

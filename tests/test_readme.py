@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 from thinc.api import Config
+from weasel.cli.document import project_document
 
-README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf8")
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf8")
 
 
 def blocks(language):
@@ -30,12 +32,26 @@ def test_python_snippets_print_what_their_comments_say(capsys):
 
 
 def test_config_snippets_are_configs():
-    for block in blocks("ini"):
-        header = "[components]\n[components.sdp_meanfield]\n"
-        header += "[components.sdp_meanfield.model]\n"
-        config = Config().from_str(header + block)
-        tok2vec = config["components"]["sdp_meanfield"]["model"]["tok2vec"]
-        assert set(tok2vec["*"]) == {"transformer", "tag", "lemma"}
+    transformer, continued = blocks("ini")
+    header = "[components]\n[components.sdp_meanfield]\n"
+    header += "[components.sdp_meanfield.model]\n"
+    config = Config().from_str(header + transformer)
+    tok2vec = config["components"]["sdp_meanfield"]["model"]["tok2vec"]
+    assert set(tok2vec["*"]) == {"transformer", "tag", "lemma"}
+    sources = Config().from_str(f"[components]\n{continued}")["components"]
+    assert sources == {
+        name: {"source": "training/paper/model-last"}
+        for name in ("transformer", "sdp_meanfield")
+    }
+
+
+def test_the_project_is_documented_as_it_is(tmp_path):
+    copy = tmp_path / "README.md"
+    copy.write_text(README, encoding="utf8")
+    project_document(ROOT, copy)
+    assert copy.read_text(encoding="utf8") == README, (
+        "run: python -m spacy project document --output README.md"
+    )
 
 
 def test_the_two_commands_stand_there():
