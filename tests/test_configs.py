@@ -10,8 +10,10 @@ from spacy.util import load_config, load_model_from_config
 from torch.testing import assert_close
 from util import save_tiny_bert
 
+from spacy_sdp.corpus import make_corpus
 from spacy_sdp.demo import EXAMPLES
 from spacy_sdp.formats import conllu, docbin, sdp
+from spacy_sdp.optimizer import make_adam
 
 CONFIGS = Path(__file__).parent.parent / "configs"
 NAMES = sorted(path.stem for path in CONFIGS.glob("*.cfg"))
@@ -89,6 +91,12 @@ def test_configs_leave_nothing_to_be_filled_in(name, paths):
     for component, settings in config["components"].items():
         if "source" not in settings:
             assert settings == filled["components"][component]
+    # spaCy does not fill in the arguments of these.
+    for corpus in config["corpora"].values():
+        assert set(corpus) == {"@readers", *make_corpus.__annotations__} - {"return"}
+    if (optimizer := config["training"]["optimizer"])["@optimizers"] != "Adam.v1":
+        arguments = set(make_adam.__annotations__) - {"return"}
+        assert set(optimizer) == {"@optimizers", *arguments}
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -24,11 +24,11 @@ from ..graph import ROOT_INDEX
 from .files import (
     NOTHING,
     FormatError,
-    atomic_write,
     check_columns,
     is_cell,
     read_blocks,
     value,
+    write_records,
 )
 from .folding import ROOT, ROOT_LABEL, fold, order, unfold
 from .sentence import (
@@ -83,13 +83,7 @@ def write(sentences: Iterable[Sentence], path: Path | str) -> None:
     sentences (Iterable[Sentence]): The sentences. Those without an id are numbered.
     path (Path): The file; an existing one is replaced when all is written.
     """
-    with atomic_write(path) as file:
-        for number, sentence in enumerate(sentences, start=1):
-            try:
-                lines = format_sentence(sentence, number)
-            except FormatError as error:
-                raise FormatError(error.reason, path) from None
-            file.write(lines.encode())
+    write_records(sentences, path, format_sentence)
 
 
 def format_sentence(sentence: Sentence, number: int = 1) -> str:

@@ -5,17 +5,19 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from errno import EISDIR, ENOENT
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TypeVar
 
 # The name of standard input and standard output.
 STANDARD_STREAM = "-"
 # What stands for nothing in tab-separated files.
 NOTHING = "_"
 LONGEST_REASON = 500
+
+Record = TypeVar("Record")
 
 
 class FormatError(ValueError):
@@ -101,6 +103,30 @@ def value(cell: str) -> str | None:
 def is_cell(text: str) -> bool:
     """Tell whether a text can stand in a column of a tab-separated file."""
     return bool(text) and not any(char in text for char in "\t\n\r\0")
+
+
+def write_records(
+    records: Iterable[Record],
+    path: Path | str,
+    to_text: Callable[[Record, int], str],
+    header: str = "",
+) -> None:
+    """Write records one after the other, all or nothing.
+
+    records (Iterable[Record]): The records.
+    path (Path): The file; an existing one is replaced when all is written.
+    to_text (Callable[[Record, int], str]): Gives the text of a record, from it and its
+        number, which counts from 1.
+    header (str): What the file begins with.
+    """
+    with atomic_write(path) as file:
+        file.write(header.encode())
+        for number, record in enumerate(records, start=1):
+            try:
+                text = to_text(record, number)
+            except FormatError as error:
+                raise FormatError(error.reason, path) from None
+            file.write(text.encode())
 
 
 @contextmanager

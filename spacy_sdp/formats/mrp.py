@@ -23,7 +23,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from .files import FormatError, atomic_write, read_lines
+from .files import FormatError, read_lines, write_records
 from .folding import join_labels, split_label
 from .sentence import Sentence, column, find_words
 
@@ -67,13 +67,21 @@ def write(sentences: Iterable[Sentence], path: Path | str) -> None:
     sentences (Iterable[Sentence]): The sentences. Those without an id are numbered.
     path (Path): The file; an existing one is replaced when all is written.
     """
-    with atomic_write(path) as file:
-        for number, sentence in enumerate(sentences, start=1):
-            try:
-                graph = _to_json(sentence, number)
-            except FormatError as error:
-                raise FormatError(f"sentence {number}: {error.reason}", path) from None
-            file.write(f"{json.dumps(graph, ensure_ascii=False)}\n".encode())
+    write_records(sentences, path, format_sentence)
+
+
+def format_sentence(sentence: Sentence, number: int = 1) -> str:
+    """Give the line of a sentence.
+
+    sentence (Sentence): The sentence.
+    number (int): Its id if it has none of its own.
+    RETURNS (str): The line.
+    """
+    try:
+        graph = _to_json(sentence, number)
+    except FormatError as error:
+        raise FormatError(f"sentence {number}: {error.reason}") from None
+    return json.dumps(graph, ensure_ascii=False) + "\n"
 
 
 def _load(line: str) -> JsonObject:

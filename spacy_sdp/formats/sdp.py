@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, repeat
 from pathlib import Path
 
-from .files import NOTHING, FormatError, atomic_write, is_cell, read_blocks, value
+from .files import NOTHING, FormatError, is_cell, read_blocks, value, write_records
 from .sentence import Sentence, column
 
 HEADER = "#SDP 2015"
@@ -60,14 +60,7 @@ def write(sentences: Iterable[Sentence], path: Path | str) -> None:
     sentences (Iterable[Sentence]): The sentences. Those without an id are numbered.
     path (Path): The file; an existing one is replaced when all is written.
     """
-    with atomic_write(path) as file:
-        file.write(f"{HEADER}\n".encode())
-        for number, sentence in enumerate(sentences, start=1):
-            try:
-                lines = format_sentence(sentence, number)
-            except FormatError as error:
-                raise FormatError(error.reason, path) from None
-            file.write(lines.encode())
+    write_records(sentences, path, format_sentence, f"{HEADER}\n")
 
 
 def format_sentence(sentence: Sentence, number: int = 1) -> str:

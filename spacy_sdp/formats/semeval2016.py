@@ -21,11 +21,11 @@ from pathlib import Path
 from .files import (
     NOTHING,
     FormatError,
-    atomic_write,
     check_columns,
     is_cell,
     read_blocks,
     value,
+    write_records,
 )
 from .folding import join_labels, split_label
 from .sentence import Sentence, column
@@ -59,19 +59,14 @@ def write(sentences: Iterable[Sentence], path: Path | str) -> None:
     sentences (Iterable[Sentence]): The sentences.
     path (Path): The file; an existing one is replaced when all is written.
     """
-    with atomic_write(path) as file:
-        for number, sentence in enumerate(sentences, start=1):
-            try:
-                lines = format_sentence(sentence)
-            except FormatError as error:
-                raise FormatError(f"sentence {number}: {error.reason}", path) from None
-            file.write(lines.encode())
+    write_records(sentences, path, format_sentence)
 
 
-def format_sentence(sentence: Sentence) -> str:
+def format_sentence(sentence: Sentence, number: int = 1) -> str:
     """Give the lines of a sentence.
 
     sentence (Sentence): The sentence.
+    number (int): Its number in the file, for errors.
     RETURNS (str): The lines, the blank one at the end included.
     """
     heads: defaultdict[int, list[tuple[int, str]]] = defaultdict(list)
@@ -95,7 +90,8 @@ def format_sentence(sentence: Sentence) -> str:
             for name, cell in zip(COLUMNS, cells, strict=True):
                 if not is_cell(cell) or (own_head != NOTHING and label == NOTHING):
                     raise FormatError(
-                        f"{cell!r} of word {i + 1} cannot stand in the column {name}"
+                        f"sentence {number}: {cell!r} of word {i + 1} cannot stand in "
+                        f"the column {name}"
                     )
             lines.append("\t".join(cells))
     return "\n".join([*lines, "", ""])
