@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 
 from common import write_json, write_markdown
 
-from spacy_sdp.demo import EXAMPLES
+from spacy_sdp.examples import EXAMPLES
 from spacy_sdp.formats import Sentence, sdp
 
 RESULTS = Path(__file__).parent / "results"

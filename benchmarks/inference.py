@@ -39,7 +39,7 @@ from spacy.tokens import Doc
 from tqdm import tqdm
 
 from spacy_sdp import formats
-from spacy_sdp.demo import EXAMPLES, train_demo
+from spacy_sdp.examples import EXAMPLES
 from spacy_sdp.model.arcs import mask_labels_
 from spacy_sdp.model.batch import Batch
 from spacy_sdp.model.network import Network
@@ -57,13 +57,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--quick", action="store_true", help="finish in two minutes")
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results")
-    parser.add_argument("--model", help="a trained pipeline with a semantic parser")
+    parser.add_argument(
+        "--model", default="en_sdp_dm_sm", help="a pipeline with a semantic parser"
+    )
     parser.add_argument("--data", type=Path, help="sentences for it, .sdp or .spacy")
     parser.add_argument("--threads", type=int, default=2)
     args = parser.parse_args()
     torch.set_num_threads(args.threads)
     args.out.mkdir(parents=True, exist_ok=True)
-    nlp = spacy.load(args.model) if args.model else train_demo()
+    nlp = spacy.load(args.model)
     semantic_parser = next(
         pipe for _, pipe in nlp.pipeline if isinstance(pipe, SemanticParser)
     )

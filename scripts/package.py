@@ -16,6 +16,7 @@ from typing import Any
 
 import srsly
 from spacy.cli.package import package
+from thinc.api import Config
 
 VERSION = "0.1.0"
 TEXT = "WeScience articles of Wikipedia (test) and a Sherlock Holmes story (ood)"
@@ -26,7 +27,7 @@ DESCRIPTION = (
     f"scores are labelled F1, tops included, on {TEXT}: on the tokens of the treebank "
     "with predicted tags (sdp_lf_*), and from raw text through the whole pipeline "
     "(sdp_lf_*_raw). They are not comparable with scores on the DM of SemEval 2015: "
-    "other text, and a newer grammar."
+    "other text, and a newer grammar. Made from data under these licences: {licences}."
 )
 ENCODERS = {
     "en_sdp_dm_sm": "Hash embeddings and a BiLSTM, no transformer.",
@@ -69,18 +70,29 @@ def read_scores(prefix: str) -> dict[str, float]:
 def make_meta(meta: dict[str, Any], name: str, metrics: str) -> dict[str, Any]:
     """RETURNS (Dict[str, Any]): The meta data of the pipeline, with its model card."""
     lang, _, rest = name.partition("_")
+    sources = SOURCES + [MINILM] * (name == "en_sdp_dm_md")
+    licences = "; ".join(f"{each['name']}: {each['license']}" for each in sources)
     return {
         **meta,
         "lang": lang,
         "name": rest,
         "version": VERSION,
-        "description": DESCRIPTION.format(encoder=ENCODERS[name]),
+        "description": DESCRIPTION.format(encoder=ENCODERS[name], licences=licences),
         "author": "spacy-sdp",
         "url": "",
         "license": "CC BY-SA 4.0",
-        "sources": SOURCES + [MINILM] * (name == "en_sdp_dm_md"),
+        "sources": sources,
         "performance": read_scores(metrics),
     }
+
+
+def forget_paths(path: Path) -> None:
+    """Take the files of this machine out of a config: a pipeline has all it needs."""
+    config = Config().from_disk(path, interpolate=False)
+    for name in config["paths"]:
+        # An encoder has to have some name.
+        config["paths"][name] = "all-MiniLM-L6-v2" if name == "transformer" else None
+    config.to_disk(path, interpolate=False)
 
 
 def main() -> None:
@@ -92,6 +104,8 @@ def main() -> None:
     args = parser.parse_args()
     path = args.model / "meta.json"
     srsly.write_json(path, make_meta(srsly.read_json(path), args.name, args.metrics))
+    forget_paths(args.model / "config.cfg")
+    args.output.mkdir(parents=True, exist_ok=True)
     package(args.model, args.output, create_sdist=False, create_wheel=True, force=True)
     folder = args.output / f"{args.name}-{VERSION}"
     for wheel in (folder / "dist").glob("*.whl"):

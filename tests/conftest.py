@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, settings
 from spacy.tokens import Doc
 from util import to_examples
 
-from spacy_sdp.demo import EXAMPLES
+from spacy_sdp.examples import EXAMPLES
 from spacy_sdp.formats import sdp
 
 torch.set_num_threads(1)

@@ -11,7 +11,7 @@ from torch.testing import assert_close
 from util import save_tiny_bert
 
 from spacy_sdp.corpus import make_corpus
-from spacy_sdp.demo import EXAMPLES
+from spacy_sdp.examples import EXAMPLES
 from spacy_sdp.formats import conllu, docbin, sdp
 from spacy_sdp.optimizer import make_adam
 

@@ -4,7 +4,7 @@ from spacy.training import Example
 from spacy.training.augment import create_lower_casing_augmenter
 
 from spacy_sdp.corpus import make_corpus
-from spacy_sdp.demo import EXAMPLES
+from spacy_sdp.examples import EXAMPLES
 from spacy_sdp.formats import Sentence, docbin, sdp
 
 

@@ -134,7 +134,7 @@ DOCS = st.lists(st.lists(WORDS, max_size=8), min_size=1, max_size=5)
 
 @pytest.fixture(scope="module")
 def module_parser():
-    from spacy_sdp.demo import EXAMPLES
+    from spacy_sdp.examples import EXAMPLES
     from spacy_sdp.formats import sdp
 
     nlp = spacy.blank("en")

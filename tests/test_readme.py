@@ -57,7 +57,9 @@ def test_the_project_is_documented_as_it_is(tmp_path):
 def test_the_two_commands_stand_there():
     lines = [line.strip() for line in README.splitlines()]
     assert (
-        "pip install -c constraints.txt . && "
+        "pip install -c constraints.txt . pipelines/*.whl && "
         'python -m spacy sdp parse "The shy cat wants to eat."'
     ) in lines
-    assert 'pip install -c constraints.txt ".[test]" && python -m pytest' in lines
+    assert (
+        'pip install -c constraints.txt ".[test]" pipelines/*.whl && python -m pytest'
+    ) in lines

@@ -12,7 +12,7 @@ import spacy
 import srsly
 from spacy.tokens import DocBin
 
-from spacy_sdp.demo import EXAMPLES
+from spacy_sdp.examples import EXAMPLES
 from spacy_sdp.formats import docbin, sdp
 
 ROOT = Path(__file__).parent.parent

@@ -12,7 +12,7 @@ from spacy.util import fix_random_seed
 from util import save_tiny_bert, small_model
 
 from spacy_sdp.corpus import make_corpus
-from spacy_sdp.demo import EXAMPLES
+from spacy_sdp.examples import EXAMPLES
 from spacy_sdp.formats import docbin, sdp
 from spacy_sdp.optimizer import make_adam
 

@@ -6,19 +6,15 @@ from typing import Annotated
 
 import spacy
 import typer
-from spacy.language import Language
 from spacy.tokens import Doc
-from tqdm import tqdm
+from spacy.util import is_package
 
 from ..extensions import DEFAULT_ATTR, get_graph
 from ..graph import sentences
 from ._app import sdp, user_errors
 
-DEMO_NOTICE = (
-    "No pipeline was given, so a small one is being trained on {count} example "
-    "sentences.\nIt shows what the output looks like, and knows few words beyond the "
-    "examples:\nuse --model for a real one."
-)
+# The pipelines that we ship, the best one first.
+PIPELINES = ("en_sdp_dm_md", "en_sdp_dm_sm")
 
 
 @sdp.command("parse")
@@ -28,7 +24,7 @@ def parse_cli(
         str | None,
         typer.Option(
             help="Trained pipeline with a semantic parser: a package or a folder. "
-            "Without it, a small one is trained on a few example sentences."
+            f"[default: the first that is installed of {', '.join(PIPELINES)}]"
         ),
     ] = None,
     attr: Annotated[
@@ -41,18 +37,20 @@ def parse_cli(
     asterisk.
     """
     with user_errors():
-        nlp = _demo() if model is None else spacy.load(model)
+        nlp = spacy.load(model or _find_pipeline())
         for text in texts:
             typer.echo(_to_text(nlp(text), attr))
 
 
-def _demo() -> Language:
-    from ..demo import EXAMPLES, train_demo
-    from ..formats import sdp as sdp_format
-
-    count = sum(1 for _ in sdp_format.read(EXAMPLES))
-    typer.echo(DEMO_NOTICE.format(count=count), err=True)
-    return train_demo(lambda epochs: tqdm(epochs, desc="training", leave=False))
+def _find_pipeline() -> str:
+    for name in PIPELINES:
+        if is_package(name):
+            return name
+    raise ValueError(
+        "No pipeline is installed. In a checkout of spacy-sdp, install one with "
+        f"pip install pipelines/{PIPELINES[-1]}-*.whl (or {PIPELINES[0]}, which is "
+        "better and slower), or name a trained one with --model."
+    )
 
 
 def _to_text(doc: Doc, attr: str) -> str:

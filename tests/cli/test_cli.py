@@ -6,7 +6,8 @@ import pytest
 import spacy
 from util import run
 
-from spacy_sdp.demo import EXAMPLES
+from spacy_sdp.cli import parse
+from spacy_sdp.examples import EXAMPLES
 from spacy_sdp.formats import docbin
 from spacy_sdp.formats import sdp as sdp_format
 
@@ -70,10 +71,10 @@ def test_evaluate_refuses_other_sentences(faulty):
     assert run("evaluate", EXAMPLES, faulty, "--representation", "amr")[0] == 2
 
 
-def test_parse_trains_a_demonstration_and_says_so():
-    code, out, err = run("parse", "The shy cat wants to eat. It rains.")
-    assert code == 0
-    assert "trained on 24 example sentences" in err.replace("\n", " ")
+def test_parse_takes_the_best_pipeline_that_is_installed(monkeypatch):
+    monkeypatch.setattr(parse, "is_package", lambda name: name == "en_sdp_dm_sm")
+    code, out, err = run("parse", "The shy cat wants to eat.")
+    assert (code, err) == (0, "")
     assert out.splitlines() == [
         "The shy cat wants to eat.",
         "   The    BV cat",
@@ -81,10 +82,14 @@ def test_parse_trains_a_demonstration_and_says_so():
         " * wants  ARG1 cat, ARG2 eat",
         "   eat    ARG1 cat",
         "",
-        "It rains.",
-        " * rains",
-        "",
     ]
+
+
+def test_parse_tells_how_to_install_a_pipeline(monkeypatch):
+    monkeypatch.setattr(parse, "is_package", lambda name: False)
+    code, _, err = run("parse", "Hello.")
+    assert code == 1 and "pip install pipelines/en_sdp_dm_sm-*.whl" in err
+    assert parse.PIPELINES[0] == "en_sdp_dm_md"
 
 
 def test_parse_uses_a_pipeline(nlp, tmp_path):

@@ -10,7 +10,7 @@ import spacy
 from util import run
 
 from spacy_sdp.cli.advice import find_problems
-from spacy_sdp.demo import EXAMPLES
+from spacy_sdp.examples import EXAMPLES
 from spacy_sdp.formats import Sentence, docbin
 from spacy_sdp.formats import sdp as sdp_format
 from spacy_sdp.statistics import Statistics

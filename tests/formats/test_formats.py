@@ -7,7 +7,7 @@ from spacy.tokens import Span
 from spacy.vocab import Vocab
 
 from spacy_sdp import formats
-from spacy_sdp.demo import EXAMPLES
+from spacy_sdp.examples import EXAMPLES
 from spacy_sdp.formats import FormatError, Sentence, docbin, sdp
 from spacy_sdp.formats.sentence import documents, find_words, split_text, to_doc
 

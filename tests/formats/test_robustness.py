@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_sdp import formats
-from spacy_sdp.demo import EXAMPLES
+from spacy_sdp.examples import EXAMPLES
 from spacy_sdp.formats import FormatError, Sentence, sdp
 from spacy_sdp.formats.files import atomic_write
 from spacy_sdp.formats.folding import unfold_label

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from spacy.tokens import DocBin
 
 from spacy_sdp import formats
-from spacy_sdp.demo import EXAMPLES
+from spacy_sdp.examples import EXAMPLES
 from spacy_sdp.formats import FormatError, Sentence, docbin, sdp
 from spacy_sdp.formats.sentence import column
 

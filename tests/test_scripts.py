@@ -1,0 +1,67 @@
+"""What the project runs besides spaCy's own commands."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import srsly
+import torch
+from thinc.api import Config
+from util import add_parser, train
+
+from spacy_sdp.examples import EXAMPLES
+from spacy_sdp.formats import sdp
+
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT / "scripts"))
+
+package = pytest.importorskip("package")
+round_weights = pytest.importorskip("round_weights")
+
+
+def test_rounded_weights_have_eight_significant_bits(nlp, examples):
+    add_parser(nlp, examples)
+    train(nlp, examples[:8], steps=20)
+    text = "The shy cat wants to eat."
+    before = nlp(text)._.sdp
+    round_weights.round_weights(nlp)
+    arrays = []
+    for node in nlp.get_pipe("sdp_meanfield").model.walk():
+        names = [name for name in node.param_names if node.has_param(name)]
+        arrays += [torch.from_numpy(node.get_param(name)) for name in names]
+        arrays += [p for shim in node.shims for p in shim._model.parameters()]
+    assert len(arrays) > 20
+    assert all(torch.equal(a, a.bfloat16().float()) for a in arrays)
+    assert nlp(text)._.sdp == before
+
+
+def test_section_20_becomes_the_development_data(tmp_path):
+    sentences = list(sdp.read(EXAMPLES))[:4]
+    for sentence, number in zip(
+        sentences, ("20001001", "22000001", "22015002", "22100003"), strict=True
+    ):
+        sentence.id = number
+    sdp.write(sentences, tmp_path / "all.sdp")
+    script = ROOT / "scripts" / "split_sdp2015.py"
+    files = [tmp_path / name for name in ("all.sdp", "train.sdp", "dev.sdp")]
+    subprocess.run([sys.executable, script, *files], check=True)
+    assert [s.id for s in sdp.read(files[1])] == ["20001001", "22100003"]
+    assert [s.id for s in sdp.read(files[2])] == ["22000001", "22015002"]
+
+
+def test_a_model_card_has_scores_licences_and_no_paths(tmp_path):
+    for split in ("test", "ood"):
+        gold = dict.fromkeys(("LF", "LP", "LR", "UF", "LM"), 0.8)
+        srsly.write_json(tmp_path / f"m.{split}.json", {"with_tops": gold})
+        srsly.write_json(tmp_path / f"m.{split}.raw.json", {"sdp_lf": 0.7})
+    meta = package.make_meta({}, "en_sdp_dm_md", str(tmp_path / "m"))
+    assert (meta["lang"], meta["name"]) == ("en", "sdp_dm_md")
+    assert meta["performance"]["sdp_lf_ood"] == pytest.approx(0.8)
+    assert meta["performance"]["sdp_lf_test_raw"] == pytest.approx(0.7)
+    for licence in ("CC BY-SA 3.0", "CC BY-SA 4.0", "Apache 2.0"):
+        assert licence in meta["description"]
+    config = Config({"paths": {"train": "/home/me", "transformer": "/home/me/bert"}})
+    config.to_disk(tmp_path / "config.cfg")
+    package.forget_paths(tmp_path / "config.cfg")
+    assert "/home" not in (tmp_path / "config.cfg").read_text()
