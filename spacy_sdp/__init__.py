@@ -1,13 +1,23 @@
 """Semantic dependency parsing for spaCy.
 
-Importing the package registers `Doc._.sdp`, `Token._.sdp_heads`,
+Importing the package registers `Doc._.sdp`, `Span._.sdp`, `Token._.sdp_heads`,
 `Token._.sdp_args` and `Token._.sdp_top`.
 """
 
 from .about import __version__
+from .arc import Arc, Predicate
+from .docs import merge, split_sents
 from .extensions import register_extensions
-from .graph import Arc, SemanticGraph
+from .graph import SemanticGraph
 
 register_extensions()
 
-__all__ = ["Arc", "SemanticGraph", "__version__", "register_extensions"]
+__all__ = [
+    "Arc",
+    "Predicate",
+    "SemanticGraph",
+    "__version__",
+    "merge",
+    "register_extensions",
+    "split_sents",
+]

@@ -13,7 +13,7 @@ from spacy.training.augment import dont_augment
 from spacy.util import logger, registry
 from thinc.types import Ints2d
 
-from .graph import sentences
+from .sentences import sentences
 
 
 @registry.readers("spacy_sdp.Corpus.v1")

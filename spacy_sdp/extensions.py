@@ -7,9 +7,10 @@ from functools import partial
 from keyword import iskeyword
 from typing import Any
 
-from spacy.tokens import Doc, Token
+from spacy.tokens import Doc, Span, Token
 
-from .graph import ROOT_INDEX, Arc, ArcTuple, SemanticGraph
+from .arc import ROOT_INDEX, Arc, ArcTuple
+from .graph import SemanticGraph
 
 DEFAULT_ATTR = "sdp"
 
@@ -18,7 +19,9 @@ RESERVED = ("get", "has", "set")
 
 
 def register_extensions(attr: str = DEFAULT_ATTR) -> None:
-    """Make `Doc._.<attr>`, `Token._.<attr>_heads`, `_args` and `_top` available.
+    """Make `Doc._.<attr>`, `Span._.<attr>` and `Token._.<attr>_heads` available.
+
+    Also `Token._.<attr>_args` and `Token._.<attr>_top`.
 
     The parser does this for its own `attr`; call it yourself to read Docs that were
     parsed elsewhere. Calling it again is harmless.
@@ -45,6 +48,7 @@ def register_extensions(attr: str = DEFAULT_ATTR) -> None:
     _register(
         Doc, attr, getter=partial(get_graph, attr=attr), setter=partial(_set, attr=attr)
     )
+    _register(Span, attr, getter=partial(span_graph, attr=attr))
     for name, function in token_getters.items():
         _register(Token, name, getter=partial(function, attr=attr))
 
@@ -86,6 +90,12 @@ def get_graph(doc: Doc, attr: str = DEFAULT_ATTR) -> SemanticGraph | None:
     """
     data = _user_data(doc).get(storage_key(attr))
     return None if data is None else SemanticGraph._from_stored(doc, data)
+
+
+def span_graph(span: Span, attr: str = DEFAULT_ATTR) -> SemanticGraph | None:
+    """Give the part of a graph that is inside a span; None without a graph."""
+    graph = get_graph(span.doc, attr)
+    return None if graph is None else graph.subgraph(span)
 
 
 def set_graph(doc: Doc, graph: SemanticGraph | None, attr: str = DEFAULT_ATTR) -> None:

@@ -2,66 +2,20 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
-from graphlib import CycleError, TopologicalSorter
 from operator import index
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from spacy.tokens import Doc, Span, Token
 
-ArcTuple = tuple[int, int, str] | tuple[int, int, str, float | None]
+from .algorithms import find_components, find_path, has_cycle
+from .arc import Arc, ArcTuple, IndexedArc, Predicate, Triple
+from .export import to_networkx, to_penman
+from .sentences import sentence_numbers
 
-# The virtual root, whose arcs mark the top nodes.
-ROOT_INDEX, ROOT_LABEL = -1, "root"
-
-
-@dataclass(frozen=True)
-class Arc:
-    """An arc from a predicate (`head`) to its argument (`dep`).
-
-    `score` is the parser's confidence in the arc, None for annotated arcs. Two arcs
-    are equal if they connect the same tokens by the same label, whatever their
-    scores.
-    """
-
-    head: Token
-    dep: Token
-    label: str
-    score: float | None = None
-
-    @classmethod
-    def from_indices(
-        cls, doc: Doc, head: int, dep: int, label: str, score: float | None = None
-    ) -> Arc:
-        """Make an arc from the indices of its tokens."""
-        return cls(doc[head], doc[dep], label, score)
-
-    def __repr__(self) -> str:
-        return f"Arc({self.head.text}-{self.label}->{self.dep.text})"
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Arc):
-            return NotImplemented
-        return self._key == other._key and self.head.doc is other.head.doc
-
-    def __hash__(self) -> int:
-        return hash(self._key)
-
-    @property
-    def _key(self) -> tuple[int, int, str]:
-        return self.head.i, self.dep.i, self.label
-
-
-class IndexedArc(NamedTuple):
-    """An arc as it is stored: token indices instead of tokens."""
-
-    head: int
-    dep: int
-    label: str
-    score: float | None
+if TYPE_CHECKING:
+    import networkx
 
 
 class SemanticGraph:
@@ -227,7 +181,7 @@ class SemanticGraph:
         token (Token): A token of the graph's Doc.
         RETURNS (Tuple[Arc, ...]): The arcs, sorted by head.
         """
-        return self._view(self._by_dep[self._index(token)])
+        return self._view(self._by_dep.get(self._index(token), ()))
 
     def args(self, token: Token) -> tuple[Arc, ...]:
         """Give the arcs from a token to its arguments.
@@ -235,7 +189,7 @@ class SemanticGraph:
         token (Token): A token of the graph's Doc.
         RETURNS (Tuple[Arc, ...]): The arcs, sorted by dependent.
         """
-        return self._view(self._by_head[self._index(token)])
+        return self._view(self._by_head.get(self._index(token), ()))
 
     def frame(self, token: Token) -> str | None:
         """Give the annotated sense of a token.
@@ -252,20 +206,149 @@ class SemanticGraph:
         RETURNS (bool): Whether it is a predicate.
         """
         i = self._index(token)
-        return bool(self._by_head[i]) or i in self._predicates
+        return i in self._by_head or i in self._predicates
+
+    def predicates(self) -> list[Predicate]:
+        """Give each predicate with its arguments, in the order of the words.
+
+        RETURNS (List[Predicate]): The words that have arguments, or are annotated as
+            predicates without any.
+
+        >>> graph.predicates()[2:]
+        [Predicate(wants: ARG1 cat, ARG2 eat), Predicate(eat: ARG1 cat)]
+        >>> graph.predicates()[2].args["ARG1"]
+        (cat,)
+        """
+        predicates = []
+        for i in sorted({*self._by_head, *self._predicates}):
+            args: dict[str, list[Token]] = {}
+            for arc in self._by_head.get(i, ()):
+                args.setdefault(arc.label, []).append(self.doc[arc.dep])
+            predicates.append(
+                Predicate(
+                    self.doc[i], {label: tuple(each) for label, each in args.items()}
+                )
+            )
+        return predicates
+
+    def triples(self) -> list[Triple]:
+        """Give the arcs as text.
+
+        RETURNS (List[Triple]): Predicate, label and argument; `pandas.DataFrame` makes
+            a table of them.
+
+        >>> graph.triples()[2]
+        Triple(predicate='wants', label='ARG1', argument='cat')
+        """
+        return [Triple(arc.head.text, arc.label, arc.dep.text) for arc in self]
+
+    def subgraph(self, span: Span) -> SemanticGraph:
+        """Give the part of the graph inside a span.
+
+        span (Span): A span of the graph's Doc.
+        RETURNS (SemanticGraph): The arcs with both ends in the span, and the tops in
+            it. Indices are still those of the Doc.
+
+        >>> list(graph.subgraph(doc[3:6]))
+        [Arc(wants-ARG2->eat)]
+        """
+        if span.doc is not self.doc:
+            raise ValueError(f"The span {span.text!r} belongs to another Doc.")
+        inside = range(span.start, span.end)
+        return SemanticGraph(
+            self.doc,
+            [arc for arc in self._arcs if arc.head in inside and arc.dep in inside],
+            [i for i in self._tops if i in inside],
+            {i: frame for i, frame in self._frames.items() if i in inside},
+            [i for i in self._predicates if i in inside],
+        )
+
+    def path(
+        self, start: Token, end: Token, *, directed: bool = False
+    ) -> tuple[Arc, ...] | None:
+        """Give the shortest way between two words.
+
+        start (Token): Where the way begins.
+        end (Token): Where it ends.
+        directed (bool): Whether to go from predicates to arguments only.
+        RETURNS (Optional[Tuple[Arc, ...]]): The arcs on the way; None if there is none.
+
+        >>> graph.path(doc[1], doc[5])
+        (Arc(shy-ARG1->cat), Arc(eat-ARG1->cat))
+        """
+        ends = self._index(start), self._index(end)
+        path = find_path(self._arcs, *ends, directed=directed)
+        return None if path is None else self._view(path)
+
+    @property
+    def roots(self) -> tuple[Token, ...]:
+        """RETURNS (Tuple[Token, ...]): Predicates that are no argument of another one.
+
+        >>> graph.roots
+        (The, shy, wants)
+        """
+        return tuple(
+            self.doc[i] for i in sorted(self._by_head) if i not in self._by_dep
+        )
+
+    @property
+    def is_acyclic(self) -> bool:
+        """RETURNS (bool): Whether no way along the arcs leads back to its start.
+
+        >>> graph.is_acyclic
+        True
+        """
+        return not has_cycle(self._arcs)
+
+    @property
+    def components(self) -> tuple[tuple[Token, ...], ...]:
+        """RETURNS (Tuple[Tuple[Token, ...], ...]): Sets of words that arcs connect.
+
+        >>> graph.components
+        ((The, shy, cat, wants, eat),)
+        """
+        found = find_components(self._arcs)
+        return tuple(tuple(self.doc[i] for i in component) for component in found)
+
+    def to_networkx(self) -> networkx.MultiDiGraph:
+        """Make a networkx graph, if networkx is installed.
+
+        RETURNS (networkx.MultiDiGraph): Its nodes are token indices, with `text`,
+            `lemma`, `tag` and `top`; its edges have `label` and `score`.
+
+        >>> graph.to_networkx().edges[3, 2, "ARG1"]["label"]
+        'ARG1'
+        """
+        return to_networkx(self)
+
+    def to_penman(self) -> str:
+        """Write the graph in PENMAN notation, as AMRs are written.
+
+        RETURNS (str): One text for each connected part, with a blank line between
+            them.
+
+        >>> print(graph.to_penman())
+        (t3 / wants
+           :ARG1 (t2 / cat
+              :BV-of (t0 / The)
+              :ARG1-of (t1 / shy)
+              :ARG1-of (t5 / eat
+                 :ARG2-of t3)))
+        """
+        return to_penman(self)
 
     @cached_property
-    def _by_head(self) -> defaultdict[int, list[IndexedArc]]:
-        groups = defaultdict(list)
+    def _by_head(self) -> dict[int, list[IndexedArc]]:
+        groups: dict[int, list[IndexedArc]] = {}
         for arc in self._arcs:
-            groups[arc.head].append(arc)
+            groups.setdefault(arc.head, []).append(arc)
         return groups
 
     @cached_property
-    def _by_dep(self) -> defaultdict[int, list[IndexedArc]]:
-        groups = defaultdict(list)
+    def _by_dep(self) -> dict[int, list[IndexedArc]]:
+        groups: dict[int, list[IndexedArc]] = {}
         for arc in self._arcs:
-            groups[arc.dep].append(arc)
+            groups.setdefault(arc.dep, []).append(arc)
         return groups
 
     def _index(self, token: Token) -> int:
@@ -350,40 +433,3 @@ def _check_arc(
         raise error("it crosses a sentence boundary.")
     if arc[:3] in seen:
         raise error("a duplicate; the same arc was given before.")
-
-
-def has_cycle(arcs: Iterable[tuple[int, int, Any]]) -> bool:
-    """Tell whether one can come back to a word by following arcs.
-
-    arcs (Iterable[Tuple[int, int, Any]]): The arcs: head, dependent, label.
-    RETURNS (bool): Whether there is a cycle.
-    """
-    sorter: TopologicalSorter[int] = TopologicalSorter()
-    for head, dep, _ in arcs:
-        sorter.add(head, dep)
-    try:
-        sorter.prepare()
-    except CycleError:
-        return True
-    return False
-
-
-def sentences(doc: Doc) -> list[Span]:
-    """Give the sentences of a Doc; without boundaries, the whole Doc is one.
-
-    doc (Doc): The document.
-    RETURNS (List[Span]): The sentences.
-    """
-    return list(doc.sents) if doc.has_annotation("SENT_START") else [doc[:]]
-
-
-def sentence_numbers(doc: Doc) -> list[int]:
-    """Give the number of the sentence that each token is in.
-
-    doc (Doc): The document.
-    RETURNS (List[int]): The numbers; all 0 if the Doc has no sentence boundaries.
-    """
-    numbers = [0] * len(doc)
-    for number, sentence in enumerate(sentences(doc)):
-        numbers[sentence.start : sentence.end] = [number] * len(sentence)
-    return numbers

@@ -16,8 +16,9 @@ from thinc.api import Config, Model, Optimizer, set_dropout_rate
 from thinc.types import Floats2d, Floats3d
 
 from .alignment import align_one_to_one
+from .arc import IndexedArc
 from .extensions import DEFAULT_ATTR, get_graph, register_extensions, set_graph
-from .graph import IndexedArc, SemanticGraph
+from .graph import SemanticGraph
 from .model.arcs import FIRST_LABEL, NULL, ROOT
 from .model.batch import ArcPosteriors, ArcScores, Batch, GoldArcs
 from .model.loss import arc_loss

@@ -11,9 +11,10 @@ from spacy.training import Example
 from spacy.util import registry
 
 from .alignment import align_one_to_one, align_sentence
+from .arc import ROOT_INDEX, ROOT_LABEL
 from .extensions import DEFAULT_ATTR, get_graph
 from .formats.sentence import Sentence
-from .graph import ROOT_INDEX, ROOT_LABEL, sentence_numbers
+from .sentences import sentence_numbers
 
 PAS_CORE_ARGUMENTS = frozenset(
     f"{kind}_{role}"

@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 from spacy.language import Language
 from spacy.training import Example
 
+from .algorithms import has_cycle
 from .alignment import align_one_to_one
 from .extensions import get_graph
 from .formats.sentence import Sentence
 from .formats.spelling import plain_spelling
-from .graph import has_cycle
 
 Ints = NDArray[numpy.int64]
 

@@ -5,8 +5,8 @@ import spacy
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spacy_sdp.algorithms import has_cycle
 from spacy_sdp.formats import Sentence, sdp
-from spacy_sdp.graph import has_cycle
 from spacy_sdp.statistics import (
     Comparison,
     Statistics,

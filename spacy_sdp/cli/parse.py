@@ -10,7 +10,7 @@ from spacy.tokens import Doc
 from spacy.util import is_package
 
 from ..extensions import DEFAULT_ATTR, get_graph
-from ..graph import sentences
+from ..sentences import sentences
 from ._app import sdp, user_errors
 
 # The pipelines that we ship, the best one first.

@@ -20,7 +20,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from ..graph import ROOT_INDEX
+from ..arc import ROOT_INDEX
 from .files import (
     NOTHING,
     FormatError,

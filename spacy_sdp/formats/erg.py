@@ -40,7 +40,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..graph import has_cycle
+from ..algorithms import has_cycle
 from .eds_to_dm import Node, Token, convert
 from .erg_text import words_and_text
 from .files import FormatError, read_lines

@@ -11,8 +11,10 @@ from zlib import crc32
 from spacy.tokens import Doc, Span, Token
 from spacy.vocab import Vocab
 
+from ..arc import ROOT_INDEX
 from ..extensions import DEFAULT_ATTR, get_graph, register_extensions, set_graph
-from ..graph import ROOT_INDEX, SemanticGraph, sentences
+from ..graph import SemanticGraph
+from ..sentences import sentences
 from .files import FormatError
 
 # Where a Doc keeps what belongs to its sentences and not to its graph.

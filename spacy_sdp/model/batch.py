@@ -10,7 +10,8 @@ from spacy.attrs import IS_SPACE
 from spacy.tokens import Doc
 from thinc.types import Floats1d, Floats2d, Floats3d, Ints1d
 
-from ..graph import ROOT_INDEX, sentences
+from ..arc import ROOT_INDEX
+from ..sentences import sentences
 from .settings import Settings
 
 # Arrays of indices, which are always on the CPU.

@@ -1,0 +1,99 @@
+"""What a graph consists of: arcs, and predicates with their arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from spacy.tokens import Doc, Token
+
+ArcTuple = tuple[int, int, str] | tuple[int, int, str, float | None]
+
+# The virtual root, whose arcs mark the top nodes.
+ROOT_INDEX, ROOT_LABEL = -1, "root"
+
+
+@dataclass(frozen=True)
+class Arc:
+    """An arc from a predicate (`head`) to its argument (`dep`).
+
+    `score` is the parser's confidence in the arc, None for annotated arcs. Two arcs
+    are equal if they connect the same tokens by the same label, whatever their
+    scores.
+    """
+
+    head: Token
+    dep: Token
+    label: str
+    score: float | None = None
+
+    @classmethod
+    def from_indices(
+        cls, doc: Doc, head: int, dep: int, label: str, score: float | None = None
+    ) -> Arc:
+        """Make an arc from the indices of its tokens."""
+        return cls(doc[head], doc[dep], label, score)
+
+    def __repr__(self) -> str:
+        return f"Arc({self.head.text}-{self.label}->{self.dep.text})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Arc):
+            return NotImplemented
+        return self._key == other._key and self.head.doc is other.head.doc
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    @property
+    def _key(self) -> tuple[int, int, str]:
+        return self.head.i, self.dep.i, self.label
+
+
+class Triple(NamedTuple):
+    """An arc as text: fit for a row of a table."""
+
+    predicate: str
+    label: str
+    argument: str
+
+
+@dataclass(frozen=True)
+class Predicate:
+    """A word with its arguments: who does what to whom.
+
+    `args` has the arguments by label; `args.get("ARG1", ())` is safe where a predicate
+    may lack one.
+    """
+
+    token: Token
+    args: Mapping[str, tuple[Token, ...]]
+
+    def to_dict(self) -> dict[str, str]:
+        """Give the predicate as text, ready for a row of a table.
+
+        RETURNS (Dict[str, str]): "predicate", and the arguments by label.
+
+        >>> next(iter(graph.predicates())).to_dict()
+        {'predicate': 'The', 'BV': 'cat'}
+        """
+        args = {label: " ".join(map(str, args)) for label, args in self.args.items()}
+        return {"predicate": self.token.text, **args}
+
+    def __repr__(self) -> str:
+        args = [
+            f"{label} {token.text}"
+            for label, tokens in self.args.items()
+            for token in tokens
+        ]
+        return f"Predicate({self.token.text}: {', '.join(args) or 'no arguments'})"
+
+
+class IndexedArc(NamedTuple):
+    """An arc as it is stored: token indices instead of tokens."""
+
+    head: int
+    dep: int
+    label: str
+    score: float | None

@@ -1,0 +1,115 @@
+"""Graphs for other tools: networkx, and PENMAN text."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from spacy.tokens import Token
+
+from .algorithms import find_components
+
+if TYPE_CHECKING:
+    import networkx
+
+    from .graph import SemanticGraph
+
+# What a role and a concept of PENMAN cannot have.
+NOT_IN_ROLES = re.compile(r"[\s()/:~\"]")
+PLAIN_CONCEPT = re.compile(r"[\w.+-]+")
+INDENT = "   "
+
+
+def to_networkx(graph: SemanticGraph) -> networkx.MultiDiGraph:
+    """Make a networkx graph.
+
+    graph (SemanticGraph): The graph.
+    RETURNS (networkx.MultiDiGraph): Its nodes are token indices, with `text`, `lemma`,
+        `tag` and `top`; its edges have `label` and `score`, and the label as their key.
+    """
+    try:
+        from networkx import MultiDiGraph
+    except ImportError:
+        raise ImportError(
+            "to_networkx() needs networkx: pip install networkx"
+        ) from None
+    result = MultiDiGraph()
+    tops = set(graph.tops)
+    for token in _nodes(graph):
+        result.add_node(
+            token.i,
+            text=token.text,
+            lemma=token.lemma_,
+            tag=token.tag_,
+            top=token in tops,
+        )
+    for head, dep, label, score in graph.indexed_arcs:
+        result.add_edge(head, dep, key=label, label=label, score=score)
+    return result
+
+
+def to_penman(graph: SemanticGraph) -> str:
+    """Write a graph in PENMAN notation, as AMRs are written.
+
+    graph (SemanticGraph): The graph.
+    RETURNS (str): One text for each connected part, its top first, with a blank line
+        between them. A variable is "t" and the index of the token.
+    """
+    parts = find_components(graph.indexed_arcs)
+    connected = {i for part in parts for i in part}
+    parts += [[token.i] for token in graph.tops if token.i not in connected]
+    return "\n\n".join(_penman_part(graph, part) for part in sorted(parts))
+
+
+def _nodes(graph: SemanticGraph) -> list[Token]:
+    indices = {i for arc in graph.indexed_arcs for i in arc[:2]}
+    indices.update(token.i for token in graph.tops)
+    return [graph.doc[i] for i in sorted(indices)]
+
+
+def _penman_part(graph: SemanticGraph, part: list[int]) -> str:
+    # For each node its arcs, by number, with the role and the other node. Those to
+    # arguments come first; those to heads have the inverse role.
+    arcs: defaultdict[int, list[tuple[int, str, int]]] = defaultdict(list)
+    numbered = list(enumerate(graph.indexed_arcs))
+    for number, (head, dep, label, _) in numbered:
+        arcs[head].append((number, f":{NOT_IN_ROLES.sub('_', label)}", dep))
+    for number, (head, dep, label, _) in numbered:
+        arcs[dep].append((number, f":{NOT_IN_ROLES.sub('_', label)}-of", head))
+    start = _first_node(graph, part)
+    pieces = [f"(t{start} / {_concept(graph.doc[start])}"]
+    written_nodes, written_arcs = {start}, set()
+    # Depth first, without recursion: a sentence may be long.
+    open_nodes = [iter(arcs[start])]
+    while open_nodes:
+        for number, role, other in open_nodes[-1]:
+            if number in written_arcs:
+                continue
+            written_arcs.add(number)
+            line = f"\n{INDENT * len(open_nodes)}{role} "
+            if other in written_nodes:
+                pieces.append(f"{line}t{other}")
+                continue
+            written_nodes.add(other)
+            pieces.append(f"{line}(t{other} / {_concept(graph.doc[other])}")
+            open_nodes.append(iter(arcs[other]))
+            break
+        else:
+            open_nodes.pop()
+            pieces.append(")")
+    return "".join(pieces)
+
+
+def _first_node(graph: SemanticGraph, part: list[int]) -> int:
+    """The top of a part; without one, a node without heads; in a circle, any."""
+    tops = {token.i for token in graph.tops}
+    deps = {arc.dep for arc in graph.indexed_arcs}
+    return min(part, key=lambda i: (i not in tops, i in deps, i))
+
+
+def _concept(token: Token) -> str:
+    if PLAIN_CONCEPT.fullmatch(token.text):
+        return token.text
+    escaped = token.text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
