@@ -9,6 +9,7 @@ from .arc import Arc, Predicate
 from .docs import merge, split_sents
 from .extensions import register_extensions
 from .graph import SemanticGraph
+from .matcher import SemanticMatcher
 
 register_extensions()
 
@@ -16,6 +17,7 @@ __all__ = [
     "Arc",
     "Predicate",
     "SemanticGraph",
+    "SemanticMatcher",
     "__version__",
     "merge",
     "register_extensions",

@@ -6,7 +6,7 @@ import importlib
 import pytest
 
 # `doc` and `graph` of an example are the sentence of the paper's first figure.
-MODULES = ("arc", "docs", "graph")
+MODULES = ("arc", "docs", "graph", "matcher")
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -1,0 +1,348 @@
+"""Finding patterns in graphs, in the manner of spaCy's DependencyMatcher."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from spacy.matcher import Matcher
+from spacy.tokens import Doc, Token
+from spacy.vocab import Vocab
+
+from .extensions import DEFAULT_ATTR, get_graph
+from .graph import SemanticGraph
+
+REQUIRED, OPTIONAL, NEGATED = "", "?", "!"
+ARC_KEYS = {"head", "dep", "label", "op", "direction"}
+MAX_MATCHES = 10_000
+
+
+class Match(NamedTuple):
+    """A pattern that was found: its name, and the token of each of its nodes.
+
+    A node that only an optional arc leads to is missing where the arc is.
+    """
+
+    name: str
+    tokens: dict[str, Token]
+
+
+@dataclass(frozen=True)
+class ArcPattern:
+    """An arc of a pattern. No labels means any; `either` is any direction."""
+
+    head: str
+    dep: str
+    labels: frozenset[str]
+    op: str
+    either: bool
+
+    def fits(self, label: str) -> bool:
+        return not self.labels or label in self.labels
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """A pattern that is known to be valid.
+
+    `steps` are its required arcs in an order in which each has one end that is bound
+    before, and after them the optional ones.
+    """
+
+    nodes: dict[str, dict[str, Any]]
+    first: str
+    steps: list[ArcPattern]
+    negated: list[ArcPattern]
+
+
+OnMatch = Callable[["SemanticMatcher", Doc, int, list[Match]], Any]
+
+
+class SemanticMatcher:
+    """Find patterns of words and labelled arcs in semantic graphs.
+
+    A pattern has nodes, which are token patterns as in spaCy's Matcher, and arcs
+    between them:
+
+        {
+            "nodes": {"act": {"TAG": {"REGEX": "^V"}}, "who": {}, "whom": {}},
+            "arcs": [
+                {"head": "act", "label": "ARG1", "dep": "who"},
+                {"head": "act", "label": "ARG2", "dep": "whom", "op": "?"},
+            ],
+        }
+
+    The label of an arc is one label, a list of labels, or None for any. With the op
+    "?" the arc is optional, with "!" there must be none. With the direction "either"
+    it may also be from `dep` to `head`. Different nodes are different words.
+
+    >>> matcher = SemanticMatcher(doc.vocab)
+    >>> nodes = {"act": {"LOWER": "eat"}, "who": {}}
+    >>> arcs = [{"head": "act", "label": "ARG1", "dep": "who"}]
+    >>> matcher.add("ACT", [{"nodes": nodes, "arcs": arcs}])
+    >>> matcher(doc)
+    [Match(name='ACT', tokens={'act': eat, 'who': cat})]
+    """
+
+    def __init__(
+        self, vocab: Vocab, attr: str = DEFAULT_ATTR, max_matches: int = MAX_MATCHES
+    ) -> None:
+        """Make a matcher without patterns.
+
+        vocab (Vocab): The vocabulary of the Docs.
+        attr (str): The attribute with the graphs.
+        max_matches (int): Refuse a pattern that matches more often in one Doc.
+        """
+        self.vocab = vocab
+        self.attr = attr
+        self.max_matches = max_matches
+        self._patterns: dict[str, list[Pattern]] = {}
+        self._callbacks: dict[str, OnMatch | None] = {}
+        self._tokens = Matcher(vocab)
+
+    def __len__(self) -> int:
+        return len(self._patterns)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._patterns
+
+    def add(
+        self,
+        name: str,
+        patterns: Iterable[Mapping[str, Any]],
+        on_match: OnMatch | None = None,
+    ) -> None:
+        """Add patterns under a name; what was there under that name is replaced.
+
+        name (str): The name of the matches.
+        patterns (Iterable[Mapping]): The patterns, any of which may match.
+        on_match (Optional[Callable]): Called for each match with the matcher, the Doc,
+            the index of the match, and all matches.
+        """
+        compiled = [
+            self._compile(name, number, pattern)
+            for number, pattern in enumerate(patterns)
+        ]
+        if not compiled:
+            raise ValueError(f"There is no pattern to add under the name {name!r}.")
+        if name in self:
+            self.remove(name)
+        for number, pattern in enumerate(compiled):
+            for node, attributes in pattern.nodes.items():
+                self._tokens.add(_key(name, number, node), [[attributes]])
+        self._patterns[name] = compiled
+        self._callbacks[name] = on_match
+
+    def add_from_json(self, path: Path | str) -> None:
+        """Add the patterns of a JSON file, an object of lists of patterns by name.
+
+        path (Path): The file.
+        """
+        try:
+            data = json.loads(Path(path).read_text(encoding="utf8"))
+        except ValueError as error:
+            raise ValueError(f"{path}: no JSON ({error})") from None
+        if not isinstance(data, dict):
+            raise ValueError(f"{path}: expected an object of lists of patterns by name")
+        for name, patterns in data.items():
+            if not isinstance(patterns, list):
+                raise ValueError(f"{path}: {name!r} has to have a list of patterns")
+            self.add(name, patterns)
+
+    def remove(self, name: str) -> None:
+        """Remove the patterns of a name.
+
+        name (str): The name.
+        """
+        if name not in self:
+            raise ValueError(f"There are no patterns under the name {name!r}.")
+        for number, pattern in enumerate(self._patterns.pop(name)):
+            for node in pattern.nodes:
+                self._tokens.remove(_key(name, number, node))
+        del self._callbacks[name]
+
+    def __call__(self, doc: Doc) -> list[Match]:
+        """Find all matches in a Doc.
+
+        doc (Doc): The Doc, with a graph.
+        RETURNS (List[Match]): The matches, by name and then by the order of the words.
+        """
+        graph = get_graph(doc, self.attr)
+        if graph is None:
+            raise ValueError(f"The Doc has no graph in Doc._.{self.attr} to match.")
+        fitting: dict[str, set[int]] = {}
+        for key, start, _ in self._tokens(doc) if self._patterns else ():
+            fitting.setdefault(self.vocab.strings[key], set()).add(start)
+        matches: list[Match] = []
+        for name, patterns in self._patterns.items():
+            for number, pattern in enumerate(patterns):
+                words = {
+                    node: fitting.get(_key(name, number, node), set())
+                    for node in pattern.nodes
+                }
+                for found in self._search(graph, pattern, words, name):
+                    tokens = {node: doc[i] for node, i in found.items()}
+                    matches.append(Match(name, tokens))
+        for i, match in enumerate(matches):
+            if (on_match := self._callbacks[match.name]) is not None:
+                on_match(self, doc, i, matches)
+        return matches
+
+    def _search(
+        self,
+        graph: SemanticGraph,
+        pattern: Pattern,
+        words: Mapping[str, set[int]],
+        name: str,
+    ) -> list[dict[str, int]]:
+        found: list[dict[str, int]] = [{pattern.first: i} for i in words[pattern.first]]
+        for arc in pattern.steps:
+            extended: list[dict[str, int]] = []
+            for bound in found:
+                ways = list(_extend(graph, arc, bound, words))
+                # An optional arc that is not there leaves things as they are.
+                extended += ways or ([bound] if arc.op == OPTIONAL else [])
+                if len(extended) > self.max_matches:
+                    raise ValueError(
+                        f"The pattern {name!r} matches more than {self.max_matches} "
+                        "times in one Doc. Make it less general."
+                    )
+            found = extended
+        found = [
+            bound
+            for bound in found
+            if not any(
+                next(_extend(graph, arc, bound, words), None) is not None
+                for arc in pattern.negated
+            )
+        ]
+        return sorted(found, key=lambda bound: list(bound.values()))
+
+    def _compile(self, name: str, number: int, pattern: Mapping[str, Any]) -> Pattern:
+        def error(reason: str) -> ValueError:
+            return ValueError(f"Invalid pattern {number} of {name!r}: {reason}")
+
+        if not isinstance(pattern, Mapping) or set(pattern) - {"nodes", "arcs"}:
+            raise error("it has to have the keys 'nodes' and 'arcs'.")
+        nodes = pattern.get("nodes")
+        if not isinstance(nodes, Mapping) or not nodes:
+            raise error("'nodes' has to have a token pattern for each name.")
+        for node, attributes in nodes.items():
+            if not isinstance(attributes, Mapping) or "OP" in attributes:
+                raise error(f"node {node!r} has to be a token pattern without 'OP'.")
+            try:
+                Matcher(self.vocab, validate=True).add("node", [[dict(attributes)]])
+            except ValueError as problem:
+                reason = " ".join(str(problem).split())
+                raise error(f"node {node!r} is no token pattern: {reason}") from None
+        arcs = [_compile_arc(arc, nodes, error) for arc in pattern.get("arcs") or ()]
+        first = next(iter(nodes))
+        steps = _order([arc for arc in arcs if arc.op == REQUIRED], {first})
+        bound = {first, *(end for arc in steps for end in (arc.head, arc.dep))}
+        steps += _order([arc for arc in arcs if arc.op == OPTIONAL], bound)
+        negated = [arc for arc in arcs if arc.op == NEGATED]
+        known = {first, *(end for arc in steps for end in (arc.head, arc.dep))}
+        for arc in arcs:
+            if arc.op == NEGATED and not {arc.head, arc.dep} & known:
+                raise error(
+                    f"the negated arc {arc.head} -> {arc.dep} hangs on nothing."
+                )
+            if arc.op != NEGATED and arc not in steps:
+                raise error(
+                    f"the arc {arc.head} -> {arc.dep} is not connected with the node "
+                    f"{first!r}."
+                )
+        in_arcs = known | {end for arc in negated for end in (arc.head, arc.dep)}
+        if lonely := [node for node in nodes if node not in in_arcs]:
+            raise error(f"no arc leads to the node {lonely[0]!r}.")
+        return Pattern(
+            {node: dict(attributes) for node, attributes in nodes.items()},
+            first,
+            steps,
+            negated,
+        )
+
+
+def _key(name: str, number: int, node: str) -> str:
+    return json.dumps([name, number, node])
+
+
+def _compile_arc(
+    arc: Any, nodes: Mapping[str, Any], error: Callable[[str], ValueError]
+) -> ArcPattern:
+    if not isinstance(arc, Mapping) or not {"head", "dep"} <= set(arc) <= ARC_KEYS:
+        raise error(
+            f"the arc {arc!r} has to have 'head' and 'dep', and may have 'label', 'op' "
+            "and 'direction'."
+        )
+    for end in ("head", "dep"):
+        if arc[end] not in nodes:
+            raise error(f"the arc {dict(arc)} has a {end} that is no node.")
+    if arc["head"] == arc["dep"]:
+        raise error(f"the arc {dict(arc)} is a self-loop.")
+    label = arc.get("label")
+    labels = [label] if isinstance(label, str) else label or []
+    if not isinstance(labels, list) or not all(isinstance(x, str) for x in labels):
+        raise error(
+            f"the label {label!r} is no label, no list of labels, and not None."
+        )
+    op, direction = arc.get("op", REQUIRED), arc.get("direction", "down")
+    if op not in (REQUIRED, OPTIONAL, NEGATED):
+        raise error(f"the op {op!r} is none of '', '?' and '!'.")
+    if direction not in ("down", "either"):
+        raise error(f"the direction {direction!r} is neither 'down' nor 'either'.")
+    return ArcPattern(
+        arc["head"], arc["dep"], frozenset(labels), op, direction == "either"
+    )
+
+
+def _order(arcs: list[ArcPattern], bound: set[str]) -> list[ArcPattern]:
+    """Sort arcs such that each has an end that is bound before; leave out others."""
+    ordered: list[ArcPattern] = []
+    bound = set(bound)
+    rest = list(arcs)
+    while ready := [arc for arc in rest if arc.head in bound or arc.dep in bound]:
+        ordered.append(ready[0])
+        bound |= {ready[0].head, ready[0].dep}
+        rest.remove(ready[0])
+    return ordered
+
+
+def _extend(
+    graph: SemanticGraph,
+    arc: ArcPattern,
+    bound: Mapping[str, int],
+    words: Mapping[str, set[int]],
+) -> Iterator[dict[str, int]]:
+    """Yield the ways to add an arc to what is bound."""
+    seen = set()
+    for head, dep in ((arc.head, arc.dep), (arc.dep, arc.head))[: 1 + arc.either]:
+        for head_index, dep_index in _ends(graph, arc, bound.get(head), bound.get(dep)):
+            new = {head: head_index, dep: dep_index}
+            ends = (new[arc.head], new[arc.dep])
+            used = {i for node, i in bound.items() if node not in new}
+            if (
+                ends not in seen
+                and all(i in words[node] for node, i in new.items())
+                and not used & set(ends)
+            ):
+                seen.add(ends)
+                yield {**bound, **new}
+
+
+def _ends(
+    graph: SemanticGraph, arc: ArcPattern, head: int | None, dep: int | None
+) -> Iterator[tuple[int, int]]:
+    """Yield the arcs that fit, at least one of whose ends is given."""
+    if head is not None:
+        found = graph.args(graph.doc[head])
+    elif dep is not None:
+        found = graph.heads(graph.doc[dep])
+    else:
+        found = ()
+    for each in found:
+        if arc.fits(each.label) and dep in (None, each.dep.i):
+            yield each.head.i, each.dep.i
