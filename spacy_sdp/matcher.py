@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,6 +13,7 @@ from spacy.matcher import Matcher
 from spacy.tokens import Doc, Token
 from spacy.vocab import Vocab
 
+from .arc import IndexedArc
 from .extensions import DEFAULT_ATTR, get_graph
 from .graph import SemanticGraph
 
@@ -58,7 +60,33 @@ class Pattern:
     negated: list[ArcPattern]
 
 
+# The words that each node may be.
+Words = Mapping[str, Collection[int]]
 OnMatch = Callable[["SemanticMatcher", Doc, int, list[Match]], Any]
+
+
+class ArcIndex:
+    """The arcs of a graph by their ends."""
+
+    def __init__(self, graph: SemanticGraph) -> None:
+        self.by_head: defaultdict[int, list[IndexedArc]] = defaultdict(list)
+        self.by_dep: defaultdict[int, list[IndexedArc]] = defaultdict(list)
+        for arc in graph.indexed_arcs:
+            self.by_head[arc.head].append(arc)
+            self.by_dep[arc.dep].append(arc)
+
+    def find(
+        self, pattern: ArcPattern, head: int | None, dep: int | None
+    ) -> Iterator[tuple[int, int]]:
+        """Yield the ends of the arcs that fit, at least one of which is given."""
+        found: list[IndexedArc] = []
+        if head is not None:
+            found = self.by_head[head]
+        elif dep is not None:
+            found = self.by_dep[dep]
+        for arc in found:
+            if pattern.fits(arc.label) and dep in (None, arc.dep):
+                yield arc.head, arc.dep
 
 
 class SemanticMatcher:
@@ -132,7 +160,9 @@ class SemanticMatcher:
             self.remove(name)
         for number, pattern in enumerate(compiled):
             for node, attributes in pattern.nodes.items():
-                self._tokens.add(_key(name, number, node), [[attributes]])
+                # A node without attributes is any word, and need not be looked for.
+                if attributes:
+                    self._tokens.add(_key(name, number, node), [[attributes]])
         self._patterns[name] = compiled
         self._callbacks[name] = on_match
 
@@ -160,8 +190,9 @@ class SemanticMatcher:
         if name not in self:
             raise ValueError(f"There are no patterns under the name {name!r}.")
         for number, pattern in enumerate(self._patterns.pop(name)):
-            for node in pattern.nodes:
-                self._tokens.remove(_key(name, number, node))
+            for node, attributes in pattern.nodes.items():
+                if attributes:
+                    self._tokens.remove(_key(name, number, node))
         del self._callbacks[name]
 
     def __call__(self, doc: Doc) -> list[Match]:
@@ -174,16 +205,19 @@ class SemanticMatcher:
         if graph is None:
             raise ValueError(f"The Doc has no graph in Doc._.{self.attr} to match.")
         fitting: dict[str, set[int]] = {}
-        for key, start, _ in self._tokens(doc) if self._patterns else ():
+        for key, start, _ in self._tokens(doc) if len(self._tokens) else ():
             fitting.setdefault(self.vocab.strings[key], set()).add(start)
+        arcs = ArcIndex(graph)
         matches: list[Match] = []
         for name, patterns in self._patterns.items():
             for number, pattern in enumerate(patterns):
-                words = {
+                words: Words = {
                     node: fitting.get(_key(name, number, node), set())
-                    for node in pattern.nodes
+                    if attributes
+                    else range(len(doc))
+                    for node, attributes in pattern.nodes.items()
                 }
-                for found in self._search(graph, pattern, words, name):
+                for found in self._search(arcs, pattern, words, name):
                     tokens = {node: doc[i] for node, i in found.items()}
                     matches.append(Match(name, tokens))
         for i, match in enumerate(matches):
@@ -193,16 +227,16 @@ class SemanticMatcher:
 
     def _search(
         self,
-        graph: SemanticGraph,
+        arcs: ArcIndex,
         pattern: Pattern,
-        words: Mapping[str, set[int]],
+        words: Words,
         name: str,
     ) -> list[dict[str, int]]:
         found: list[dict[str, int]] = [{pattern.first: i} for i in words[pattern.first]]
         for arc in pattern.steps:
             extended: list[dict[str, int]] = []
             for bound in found:
-                ways = list(_extend(graph, arc, bound, words))
+                ways = list(_extend(arcs, arc, bound, words))
                 # An optional arc that is not there leaves things as they are.
                 extended += ways or ([bound] if arc.op == OPTIONAL else [])
                 if len(extended) > self.max_matches:
@@ -215,7 +249,7 @@ class SemanticMatcher:
             bound
             for bound in found
             if not any(
-                next(_extend(graph, arc, bound, words), None) is not None
+                next(_extend(arcs, arc, bound, words), None) is not None
                 for arc in pattern.negated
             )
         ]
@@ -312,15 +346,15 @@ def _order(arcs: list[ArcPattern], bound: set[str]) -> list[ArcPattern]:
 
 
 def _extend(
-    graph: SemanticGraph,
+    arcs: ArcIndex,
     arc: ArcPattern,
     bound: Mapping[str, int],
-    words: Mapping[str, set[int]],
+    words: Words,
 ) -> Iterator[dict[str, int]]:
     """Yield the ways to add an arc to what is bound."""
     seen = set()
     for head, dep in ((arc.head, arc.dep), (arc.dep, arc.head))[: 1 + arc.either]:
-        for head_index, dep_index in _ends(graph, arc, bound.get(head), bound.get(dep)):
+        for head_index, dep_index in arcs.find(arc, bound.get(head), bound.get(dep)):
             new = {head: head_index, dep: dep_index}
             ends = (new[arc.head], new[arc.dep])
             used = {i for node, i in bound.items() if node not in new}
@@ -331,18 +365,3 @@ def _extend(
             ):
                 seen.add(ends)
                 yield {**bound, **new}
-
-
-def _ends(
-    graph: SemanticGraph, arc: ArcPattern, head: int | None, dep: int | None
-) -> Iterator[tuple[int, int]]:
-    """Yield the arcs that fit, at least one of whose ends is given."""
-    if head is not None:
-        found = graph.args(graph.doc[head])
-    elif dep is not None:
-        found = graph.heads(graph.doc[dep])
-    else:
-        found = ()
-    for each in found:
-        if arc.fits(each.label) and dep in (None, each.dep.i):
-            yield each.head.i, each.dep.i
