@@ -7,6 +7,7 @@ Importing the package registers `Doc._.sdp`, `Span._.sdp`, `Token._.sdp_heads`,
 from .about import __version__
 from .arc import Arc, Predicate
 from .docs import merge, split_sents
+from .drawing import render
 from .extensions import register_extensions
 from .graph import SemanticGraph
 from .matcher import SemanticMatcher
@@ -21,5 +22,6 @@ __all__ = [
     "__version__",
     "merge",
     "register_extensions",
+    "render",
     "split_sents",
 ]

@@ -4,8 +4,11 @@ import re
 from pathlib import Path
 
 import pytest
+import spacy
 from thinc.api import Config
 from weasel.cli.document import project_document
+
+from spacy_sdp import render
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf8")
@@ -29,6 +32,11 @@ def test_python_snippets_print_what_their_comments_say(capsys):
     assert [line for line in printed if line in comments] == comments
     assert "wants ARG2 eat" in printed
     assert len(namespace["doc"]._.sdp) == 1
+
+
+def test_the_picture_is_what_render_draws():
+    doc = spacy.load("en_sdp_dm_sm")("The shy cat wants to eat.")
+    assert (ROOT / "docs" / "cat.svg").read_text() == render(doc) + "\n"
 
 
 def test_config_snippets_are_configs():

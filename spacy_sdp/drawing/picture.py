@@ -1,0 +1,76 @@
+"""What is drawn of a sentence: its words, its arcs, and perhaps another graph below."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from ..graph import SemanticGraph
+from ..sentences import sentences
+from .layout import PlacedArc
+
+MATCH, MISSED, INVENTED = "match", "missed", "invented"
+
+
+@dataclass
+class Picture:
+    """The words of a sentence, the arcs above them, and those below."""
+
+    words: list[str]
+    tops: set[int] = field(default_factory=set)
+    above: list[PlacedArc] = field(default_factory=list)
+    below: list[PlacedArc] = field(default_factory=list)
+
+    @property
+    def arcs(self) -> list[PlacedArc]:
+        return self.above + self.below
+
+
+def make_pictures(
+    graph: SemanticGraph, gold: SemanticGraph | None = None
+) -> Iterator[Picture]:
+    """Yield what is to be drawn of each sentence.
+
+    graph (SemanticGraph): The graph.
+    gold (Optional[SemanticGraph]): A graph of the same words to compare it with, which
+        is drawn below.
+    YIELDS (Picture): The sentences, without whitespace.
+    """
+    if gold is not None and [t.text for t in gold.doc] != [t.text for t in graph.doc]:
+        raise ValueError(
+            "Graphs can only be compared if their Docs have the same words."
+        )
+    for span in sentences(graph.doc):
+        tokens = [token for token in span if not token.text.isspace()]
+        if not tokens:
+            continue
+        index = {token.i: number for number, token in enumerate(tokens)}
+        picture = Picture(
+            [token.text for token in tokens],
+            {index[top.i] for top in graph.tops if top.i in index},
+            _place_arcs(graph, index),
+        )
+        if gold is not None:
+            picture.below = _place_arcs(gold, index)
+            _compare(picture)
+        yield picture
+
+
+def _place_arcs(graph: SemanticGraph, index: dict[int, int]) -> list[PlacedArc]:
+    return [
+        PlacedArc(index[head], index[dep], label)
+        for head, dep, label, _ in graph.indexed_arcs
+        if head in index and dep in index
+    ]
+
+
+def _compare(picture: Picture) -> None:
+    """Tell arcs in both graphs from those in one of them."""
+    system = {(arc.head, arc.dep, arc.label) for arc in picture.above}
+    gold = {(arc.head, arc.dep, arc.label) for arc in picture.below}
+    for side, other, kind in (
+        (picture.above, gold, INVENTED),
+        (picture.below, system, MISSED),
+    ):
+        for arc in side:
+            arc.kind = MATCH if (arc.head, arc.dep, arc.label) in other else kind

@@ -1,0 +1,127 @@
+"""Graphs as SVG, made for several heads, many arcs and any script."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from html import escape
+
+from .layout import Measures, PlacedArc, display_width, is_right_to_left, place
+from .picture import Picture
+
+FONT_SIZE, LABEL_SIZE = 16, 12
+# Wider than most fonts are, as nothing can be measured here.
+COLUMN, LABEL_COLUMN = 0.62 * FONT_SIZE, 0.66 * LABEL_SIZE
+LEVEL_HEIGHT = 22
+RADIUS = 8
+MARGIN = 12
+ARROW = 4
+MEASURES = Measures(between_words=18, between_ports=9, around_label=2 * RADIUS + 8)
+# Characters that XML cannot have.
+CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+
+STYLE = """\
+.sdp { --sdp-text: #1b1b1f; --sdp-line: #5b6770; --sdp-back: #ffffff;
+  --sdp-top: #b3261e; --sdp-match: #2e7d32; --sdp-missed: #c77700;
+  --sdp-invented: #b3261e; font-family: system-ui, sans-serif; }
+@media (prefers-color-scheme: dark) { .sdp { --sdp-text: #e6e6ea;
+  --sdp-line: #9aa7b0; --sdp-back: #1b1b1f; --sdp-top: #ff8a80;
+  --sdp-match: #81c784; --sdp-missed: #ffb74d; --sdp-invented: #ff8a80; } }
+.sdp .back { fill: var(--sdp-back); }
+.sdp .word { font-size: 16px; fill: var(--sdp-text); text-anchor: middle; }
+.sdp .top { font-weight: bold; fill: var(--sdp-top); }
+.sdp .arc { fill: none; stroke: var(--sdp-line); stroke-width: 1.5; }
+.sdp .tip { fill: var(--sdp-line); }
+.sdp .label { font-size: 12px; fill: var(--sdp-text); text-anchor: middle;
+  paint-order: stroke; stroke: var(--sdp-back); stroke-width: 5px; }
+.sdp .match { --sdp-line: var(--sdp-match); }
+.sdp .missed { --sdp-line: var(--sdp-missed); }
+.sdp .missed .arc { stroke-dasharray: 5 3; }
+.sdp .invented { --sdp-line: var(--sdp-invented); }
+"""
+
+
+def draw_svg(picture: Picture) -> str:
+    """Draw a sentence.
+
+    picture (Picture): The words and arcs.
+    RETURNS (str): An SVG element.
+    """
+    layout = place(
+        [display_width(word) * COLUMN for word in picture.words],
+        picture.above,
+        picture.below,
+        [display_width(arc.label) * LABEL_COLUMN for arc in picture.arcs],
+        MEASURES,
+    )
+    text = " ".join(picture.words)
+    mirrored = is_right_to_left(text)
+    heights = [_height(side) for side in (layout.above, layout.below)]
+    # The line on which the words stand, and those between which arcs begin.
+    baseline = MARGIN + heights[0] + FONT_SIZE
+    width = layout.width + 2 * MARGIN
+    height = baseline + heights[1] + FONT_SIZE / 2 + MARGIN
+
+    def across(x: float) -> float:
+        return round(width - MARGIN - x if mirrored else MARGIN + x, 1)
+
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="sdp" width="{width:.0f}" '
+        f'height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}" role="img">',
+        f"<title>{_escape(text)}</title><style>{STYLE}</style>",
+        f'<rect class="back" width="{width:.0f}" height="{height:.0f}" />',
+    ]
+    for side, start, direction in (
+        (layout.above, baseline - FONT_SIZE - 2, -1),
+        (layout.below, baseline + FONT_SIZE / 2 + 2, 1),
+    ):
+        # Lines before labels, so that a line never covers a label.
+        drawn = [_draw_arc(arc, across, start, direction) for arc in side]
+        parts += [line for line, _ in drawn]
+        parts += [label for _, label in drawn]
+    for i, (word, x) in enumerate(zip(picture.words, layout.word_x, strict=True)):
+        kind = "word top" if i in picture.tops else "word"
+        parts.append(
+            f'<text class="{kind}" x="{across(x)}" y="{baseline:.1f}">'
+            f"{_escape(word)}</text>"
+        )
+    return "\n".join([*parts, "</svg>"])
+
+
+def _draw_arc(
+    arc: PlacedArc, across: Callable[[float], float], start: float, direction: int
+) -> tuple[str, str]:
+    """Give the line of an arc with its tip, and its label."""
+    head, dep = across(arc.head_x), across(arc.dep_x)
+    y = start + direction * arc.level * LEVEL_HEIGHT
+    bend = RADIUS if dep > head else -RADIUS
+    corner = y - direction * RADIUS
+    tip = start - direction * ARROW
+    path = (
+        f"M{head} {start:.1f}V{corner:.1f}Q{head} {y:.1f} {head + bend:.1f} {y:.1f}"
+        f"H{dep - bend:.1f}Q{dep} {y:.1f} {dep} {corner:.1f}V{start:.1f}"
+    )
+    triangle = (
+        f"M{dep - ARROW:.1f} {start - direction * -ARROW:.1f}h{2 * ARROW}"
+        f"L{dep} {tip:.1f}z"
+    )
+    kind = f"edge {arc.kind}".strip()
+    line = (
+        f'<g class="{kind}"><path class="arc" d="{path}" />'
+        f'<path class="tip" d="{triangle}" /></g>'
+    )
+    label = (
+        f'<text class="label" x="{(head + dep) / 2:.1f}" '
+        f'y="{y + 0.35 * LABEL_SIZE:.1f}">{_escape(arc.label)}</text>'
+    )
+    return line, label
+
+
+def _height(arcs: list[PlacedArc]) -> float:
+    """The height of the highest arc with its label."""
+    highest = max((arc.level for arc in arcs), default=0)
+    return highest * LEVEL_HEIGHT + LABEL_SIZE if highest else 0.0
+
+
+def _escape(text: str) -> str:
+    return escape(CONTROL.sub("\N{REPLACEMENT CHARACTER}", text))
