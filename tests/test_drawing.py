@@ -125,3 +125,43 @@ def test_widths_are_those_of_a_terminal():
 def test_without_a_graph_there_is_nothing_to_draw(nlp):
     with pytest.raises(ValueError, match=r"no graph in Doc\._\.sdp to draw"):
         render(nlp("Hello"))
+
+
+def test_text_for_a_terminal(cat):
+    lines = render(cat, "text").splitlines()
+    assert lines[0].split("╭")[1].strip("─╮ ") == "BV"
+    words, marks = lines[-2], lines[-1]
+    assert words.split() == [token.text for token in cat]
+    assert marks.strip() == "═" * len("wants")
+    assert marks.index("═") == words.index("wants")
+    # Each arc ends in a tip above its dependent.
+    tips = [i for i, char in enumerate(lines[-3]) if char == "▼"]
+    start = words.index("cat")
+    assert sum(start - 3 <= tip <= start + 5 for tip in tips) == 4
+
+
+def test_text_lines_up_for_wide_characters(nlp):
+    doc = Doc(nlp.vocab, words=["小", "猫", "想", "吃", "鱼", "。"])
+    doc._.sdp = [(1, 0, "Desc"), (2, 1, "Exp"), (2, 3, "dCont"), (-1, 2, "root")]
+    lines = render(doc, "text").splitlines()
+
+    def column(line, char):
+        return display_width(line[: line.index(char)])
+
+    words = lines[-2]
+    assert column(lines[-1], "═") == column(words, "想")
+    tips = lines[-3].index("▼"), lines[-3].rindex("▼")
+    assert column(words, "小") <= tips[0] <= column(words, "小") + 1
+    assert column(words, "吃") <= tips[1] <= column(words, "吃") + 1
+
+
+def test_text_below_is_upside_down(cat):
+    text = render(cat, "text", gold=cat)
+    above, below = text.split("\n═")[0], text.rsplit("═\n", 1)[1]
+    assert "╭" in above and "╭" not in below
+    assert below.count("╰") == 5 and below.count("▲") == 5
+
+
+def test_unknown_styles_are_refused(cat):
+    with pytest.raises(ValueError, match="no style 'ascii': choose one of arcs, text"):
+        render(cat, "ascii")

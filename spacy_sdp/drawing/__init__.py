@@ -2,31 +2,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from spacy.tokens import Doc, Span
 
 from ..extensions import DEFAULT_ATTR, get_graph, span_graph
 from ..graph import SemanticGraph
-from .picture import make_pictures
+from .picture import Picture, make_pictures
 from .svg import draw_svg
+from .text import draw_text
 
 Source = Doc | Span | SemanticGraph
 
 
+# Each gives the drawing of one sentence.
+STYLES: dict[str, Callable[[Picture], str]] = {"arcs": draw_svg, "text": draw_text}
+
+
 def render(
-    source: Source, *, gold: Source | None = None, attr: str = DEFAULT_ATTR
+    source: Source,
+    style: str = "arcs",
+    *,
+    gold: Source | None = None,
+    attr: str = DEFAULT_ATTR,
 ) -> str:
-    """Draw a graph as SVG.
+    """Draw a graph.
 
     source (Doc | Span | SemanticGraph): What to draw.
+    style (str): "arcs" for SVG, "text" for box characters.
     gold (Doc | Span | SemanticGraph): A graph of the same words to compare it with. It
-        is drawn below the words; arcs in both graphs have one colour, those that were
-        missed or invented have others.
+        is drawn below the words; in SVG, arcs in both graphs have one colour, and those
+        that were missed or invented have others.
     attr (str): The attribute of Docs and Spans with the graph.
-    RETURNS (str): An SVG element for each sentence.
+    RETURNS (str): The drawings of all sentences.
     """
+    if style not in STYLES:
+        raise ValueError(
+            f"There is no style {style!r}: choose one of {', '.join(STYLES)}."
+        )
     other = None if gold is None else _to_graph(gold, attr)
     pictures = make_pictures(_to_graph(source, attr), other)
-    return "\n".join(draw_svg(picture) for picture in pictures)
+    return "\n".join(STYLES[style](picture) for picture in pictures)
 
 
 def _to_graph(source: Source, attr: str) -> SemanticGraph:
