@@ -11,6 +11,9 @@ from .extensions import DEFAULT_ATTR, get_graph, set_graph
 from .graph import SemanticGraph
 from .sentences import sentences
 
+# What a graph consists of, as `SemanticGraph.to_dict` gives it.
+GRAPH_KEYS = ("arcs", "tops", "frames", "predicates")
+
 
 def merge(docs: Iterable[Doc], attr: str = DEFAULT_ATTR) -> Doc:
     """Join Docs as `Doc.from_docs` does, and keep their graphs.
@@ -39,30 +42,13 @@ def merge(docs: Iterable[Doc], attr: str = DEFAULT_ATTR) -> Doc:
         warnings.filterwarnings("ignore", message=r"\[W101\]")
         merged = Doc.from_docs(docs)
     assert merged is not None
-    starts = [sum(map(len, docs[:number])) for number in range(len(docs))]
-    pairs = list(zip(graphs, starts, strict=True))
-    graph = SemanticGraph.from_arcs(
-        merged,
-        [
-            (arc.head + start, arc.dep + start, arc.label, arc.score)
-            for each, start in pairs
-            for arc in each.indexed_arcs
-        ],
-        [top.i + start for each, start in pairs for top in each.tops],
-        frames={
-            token.i + start: frame
-            for each, start in pairs
-            for token in each.doc
-            if (frame := each.frame(token)) is not None
-        },
-        predicates=[
-            token.i + start
-            for each, start in pairs
-            for token in each.doc
-            if each.is_predicate(token)
-        ],
-    )
-    set_graph(merged, graph, attr)
+    combined: dict[str, list] = {key: [] for key in GRAPH_KEYS}
+    start = 0
+    for doc, graph in zip(docs, graphs, strict=True):
+        for key, values in _shift(graph, start).items():
+            combined[key] += values
+        start += len(doc)
+    set_graph(merged, SemanticGraph.from_dict(merged, combined), attr)
     return merged
 
 
@@ -78,25 +64,21 @@ def split_sents(doc: Doc, attr: str = DEFAULT_ATTR) -> Iterator[Doc]:
     """
     graph = _require_graph(doc, attr)
     for span in sentences(doc):
-        part = graph.subgraph(span)
         sentence = span.as_doc()
-        start = span.start
-        shifted = SemanticGraph.from_arcs(
-            sentence,
-            [
-                (arc.head - start, arc.dep - start, arc.label, arc.score)
-                for arc in part.indexed_arcs
-            ],
-            [top.i - start for top in part.tops],
-            frames={
-                token.i - start: frame
-                for token in span
-                if (frame := part.frame(token)) is not None
-            },
-            predicates=[token.i - start for token in span if part.is_predicate(token)],
-        )
-        set_graph(sentence, shifted, attr)
+        data = _shift(graph.subgraph(span), -span.start)
+        set_graph(sentence, SemanticGraph.from_dict(sentence, data), attr)
         yield sentence
+
+
+def _shift(graph: SemanticGraph, offset: int) -> dict[str, list]:
+    """Give the data of a graph with other token indices."""
+    data = graph.to_dict()
+    return {
+        "arcs": [[h + offset, d + offset, *rest] for h, d, *rest in data["arcs"]],
+        "tops": [i + offset for i in data["tops"]],
+        "frames": [[i + offset, frame] for i, frame in data.get("frames", ())],
+        "predicates": [i + offset for i in data.get("predicates", ())],
+    }
 
 
 def _require_graph(doc: Doc, attr: str) -> SemanticGraph:
