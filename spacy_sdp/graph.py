@@ -181,7 +181,7 @@ class SemanticGraph:
         token (Token): A token of the graph's Doc.
         RETURNS (Tuple[Arc, ...]): The arcs, sorted by head.
         """
-        return self._view(self._by_dep.get(self._index(token), ()))
+        return self._view(self.arcs_by_dep.get(self._index(token), ()))
 
     def args(self, token: Token) -> tuple[Arc, ...]:
         """Give the arcs from a token to its arguments.
@@ -189,7 +189,7 @@ class SemanticGraph:
         token (Token): A token of the graph's Doc.
         RETURNS (Tuple[Arc, ...]): The arcs, sorted by dependent.
         """
-        return self._view(self._by_head.get(self._index(token), ()))
+        return self._view(self.arcs_by_head.get(self._index(token), ()))
 
     def frame(self, token: Token) -> str | None:
         """Give the annotated sense of a token.
@@ -206,7 +206,7 @@ class SemanticGraph:
         RETURNS (bool): Whether it is a predicate.
         """
         i = self._index(token)
-        return i in self._by_head or i in self._predicates
+        return i in self.arcs_by_head or i in self._predicates
 
     def predicates(self) -> list[Predicate]:
         """Give each predicate with its arguments, in the order of the words.
@@ -220,9 +220,9 @@ class SemanticGraph:
         (cat,)
         """
         predicates = []
-        for i in sorted({*self._by_head, *self._predicates}):
+        for i in sorted({*self.arcs_by_head, *self._predicates}):
             args: dict[str, list[Token]] = {}
-            for arc in self._by_head.get(i, ()):
+            for arc in self.arcs_by_head.get(i, ()):
                 args.setdefault(arc.label, []).append(self.doc[arc.dep])
             predicates.append(
                 Predicate(
@@ -288,7 +288,7 @@ class SemanticGraph:
         (The, shy, wants)
         """
         return tuple(
-            self.doc[i] for i in sorted(self._by_head) if i not in self._by_dep
+            self.doc[i] for i in sorted(self.arcs_by_head) if i not in self.arcs_by_dep
         )
 
     @property
@@ -338,14 +338,16 @@ class SemanticGraph:
         return to_penman(self)
 
     @cached_property
-    def _by_head(self) -> dict[int, list[IndexedArc]]:
+    def arcs_by_head(self) -> dict[int, list[IndexedArc]]:
+        """RETURNS (Dict[int, List[IndexedArc]]): The arcs from each predicate."""
         groups: dict[int, list[IndexedArc]] = {}
         for arc in self._arcs:
             groups.setdefault(arc.head, []).append(arc)
         return groups
 
     @cached_property
-    def _by_dep(self) -> dict[int, list[IndexedArc]]:
+    def arcs_by_dep(self) -> dict[int, list[IndexedArc]]:
+        """RETURNS (Dict[int, List[IndexedArc]]): The arcs to each argument."""
         groups: dict[int, list[IndexedArc]] = {}
         for arc in self._arcs:
             groups.setdefault(arc.dep, []).append(arc)

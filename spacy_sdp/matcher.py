@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,30 +62,6 @@ class Pattern:
 # The words that each node may be.
 Words = Mapping[str, Collection[int]]
 OnMatch = Callable[["SemanticMatcher", Doc, int, list[Match]], Any]
-
-
-class ArcIndex:
-    """The arcs of a graph by their ends."""
-
-    def __init__(self, graph: SemanticGraph) -> None:
-        self.by_head: defaultdict[int, list[IndexedArc]] = defaultdict(list)
-        self.by_dep: defaultdict[int, list[IndexedArc]] = defaultdict(list)
-        for arc in graph.indexed_arcs:
-            self.by_head[arc.head].append(arc)
-            self.by_dep[arc.dep].append(arc)
-
-    def find(
-        self, pattern: ArcPattern, head: int | None, dep: int | None
-    ) -> Iterator[tuple[int, int]]:
-        """Yield the ends of the arcs that fit, at least one of which is given."""
-        found: list[IndexedArc] = []
-        if head is not None:
-            found = self.by_head[head]
-        elif dep is not None:
-            found = self.by_dep[dep]
-        for arc in found:
-            if pattern.fits(arc.label) and dep in (None, arc.dep):
-                yield arc.head, arc.dep
 
 
 class SemanticMatcher:
@@ -207,7 +182,6 @@ class SemanticMatcher:
         fitting: dict[str, set[int]] = {}
         for key, start, _ in self._tokens(doc) if len(self._tokens) else ():
             fitting.setdefault(self.vocab.strings[key], set()).add(start)
-        arcs = ArcIndex(graph)
         matches: list[Match] = []
         for name, patterns in self._patterns.items():
             for number, pattern in enumerate(patterns):
@@ -217,7 +191,7 @@ class SemanticMatcher:
                     else range(len(doc))
                     for node, attributes in pattern.nodes.items()
                 }
-                for found in self._search(arcs, pattern, words, name):
+                for found in self._search(graph, pattern, words, name):
                     tokens = {node: doc[i] for node, i in found.items()}
                     matches.append(Match(name, tokens))
         for i, match in enumerate(matches):
@@ -227,7 +201,7 @@ class SemanticMatcher:
 
     def _search(
         self,
-        arcs: ArcIndex,
+        graph: SemanticGraph,
         pattern: Pattern,
         words: Words,
         name: str,
@@ -236,7 +210,7 @@ class SemanticMatcher:
         for arc in pattern.steps:
             extended: list[dict[str, int]] = []
             for bound in found:
-                ways = list(_extend(arcs, arc, bound, words))
+                ways = list(_extend(graph, arc, bound, words))
                 # An optional arc that is not there leaves things as they are.
                 extended += ways or ([bound] if arc.op == OPTIONAL else [])
                 if len(extended) > self.max_matches:
@@ -249,7 +223,7 @@ class SemanticMatcher:
             bound
             for bound in found
             if not any(
-                next(_extend(arcs, arc, bound, words), None) is not None
+                next(_extend(graph, arc, bound, words), None) is not None
                 for arc in pattern.negated
             )
         ]
@@ -346,7 +320,7 @@ def _order(arcs: list[ArcPattern], bound: set[str]) -> list[ArcPattern]:
 
 
 def _extend(
-    arcs: ArcIndex,
+    graph: SemanticGraph,
     arc: ArcPattern,
     bound: Mapping[str, int],
     words: Words,
@@ -354,7 +328,7 @@ def _extend(
     """Yield the ways to add an arc to what is bound."""
     seen = set()
     for head, dep in ((arc.head, arc.dep), (arc.dep, arc.head))[: 1 + arc.either]:
-        for head_index, dep_index in arcs.find(arc, bound.get(head), bound.get(dep)):
+        for head_index, dep_index in _find(graph, arc, bound.get(head), bound.get(dep)):
             new = {head: head_index, dep: dep_index}
             ends = (new[arc.head], new[arc.dep])
             used = {i for node, i in bound.items() if node not in new}
@@ -365,3 +339,17 @@ def _extend(
             ):
                 seen.add(ends)
                 yield {**bound, **new}
+
+
+def _find(
+    graph: SemanticGraph, pattern: ArcPattern, head: int | None, dep: int | None
+) -> Iterator[tuple[int, int]]:
+    """Yield the ends of the arcs that fit, at least one of which is given."""
+    found: list[IndexedArc] = []
+    if head is not None:
+        found = graph.arcs_by_head.get(head, [])
+    elif dep is not None:
+        found = graph.arcs_by_dep.get(dep, [])
+    for arc in found:
+        if pattern.fits(arc.label) and dep in (None, arc.dep):
+            yield arc.head, arc.dep
