@@ -97,6 +97,7 @@ def make_settings(**changes):
             "hidden_width": 0,
             "lstm_width": 7,
             "lstm_depth": 2,
+            "bypass_lstm": False,
             "mlp_width": 6,
             "factor_width": 6,
             "rank": 5,

@@ -39,6 +39,7 @@ def MeanFieldParser(
     hidden_width: int = 0,
     lstm_width: int = 200,
     lstm_depth: int = 1,
+    bypass_lstm: bool = False,
     mlp_width: int = 150,
     factor_width: int = 50,
     rank: int = 64,
@@ -74,6 +75,8 @@ def MeanFieldParser(
         none.
     lstm_width (int): Width of the BiLSTM in each direction.
     lstm_depth (int): Layers of the BiLSTM; 0 is no LSTM.
+    bypass_lstm (bool): Whether the vectors stand beside the output of the LSTM again,
+        which is the shorter way to a transformer that is fine-tuned.
     mlp_width (int): Width of the layer before the first-order scores.
     factor_width (int): Width of the layers before the second-order factors.
     rank (int): Rank of the second-order scores.
@@ -122,6 +125,7 @@ def MeanFieldParser(
         hidden_width=hidden_width,
         lstm_width=lstm_width,
         lstm_depth=lstm_depth,
+        bypass_lstm=bypass_lstm,
         mlp_width=mlp_width,
         factor_width=factor_width,
         rank=rank,
@@ -315,7 +319,7 @@ class NetworkShim(PyTorchShim):
         except RuntimeError as error:
             raise ValueError(
                 "The saved weights of the parser do not fit its settings. Widths, "
-                "rank, depth, 'inference', 'labelled', 'parts' and 'tied' cannot be "
+                "rank, depth, 'bypass_lstm', 'inference', 'labelled', 'parts' and 'tied' cannot be "
                 "changed after training: undo the change in the section of the "
                 f"parser's model. ({error})"
             ) from None

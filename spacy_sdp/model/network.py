@@ -79,7 +79,7 @@ class Network(nn.Module):
         self.lstm = BiLSTM(
             width, settings.lstm_width, settings.lstm_depth, settings.lstm_dropout
         )
-        width = self.lstm.output_width
+        width = self.lstm.output_width + (width if settings.bypass_lstm else 0)
         mlp = settings.mlp_width, settings.mlp_dropout
         self.labels = Biaffine(width, self.n_labels - 1, *mlp)
         if settings.labelled:
@@ -155,7 +155,10 @@ class Network(nn.Module):
         if self.project is not None:
             nodes = leaky_relu(self.project(nodes), NEGATIVE_SLOPE)
         nodes = self.embed_dropout(nodes, sentence_of)
-        return self.lstm(nodes, sentence_of, [n + 1 for n in lengths]), sentence_of
+        states = self.lstm(nodes, sentence_of, [n + 1 for n in lengths])
+        if self.settings.bypass_lstm:
+            states = torch.cat([states, nodes], dim=1)
+        return states, sentence_of
 
     def _score(
         self,

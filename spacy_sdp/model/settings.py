@@ -16,6 +16,7 @@ class Settings:
     hidden_width: int
     lstm_width: int
     lstm_depth: int
+    bypass_lstm: bool
     mlp_width: int
     factor_width: int
     rank: int

@@ -38,6 +38,7 @@ VARIANTS = [
     {"null_factors": True} | PRUNE,
     {"exclude_self": False},
     {"lstm_depth": 0},
+    {"bypass_lstm": True},
     {"hidden_width": 9},
     {"lstm_depth": 0, "hidden_width": 9},
     {"supervise": "last"},
