@@ -319,8 +319,8 @@ class NetworkShim(PyTorchShim):
         except RuntimeError as error:
             raise ValueError(
                 "The saved weights of the parser do not fit its settings. Widths, "
-                "rank, depth, 'bypass_lstm', 'inference', 'labelled', 'parts' and 'tied' cannot be "
-                "changed after training: undo the change in the section of the "
-                f"parser's model. ({error})"
+                "rank, depth, 'bypass_lstm', 'inference', 'labelled', 'parts' and "
+                "'tied' cannot be changed after training: undo the change in the "
+                f"section of the parser's model. ({error})"
             ) from None
         return self
