@@ -337,6 +337,19 @@ class SemanticGraph:
         """
         return to_penman(self)
 
+    def _repr_html_(self) -> str:
+        """RETURNS (str): What a notebook shows: pictures, which scroll if wide."""
+        from .drawing import render
+
+        return f'<div style="overflow-x: auto">{render(self)}</div>'
+
+    def _repr_svg_(self) -> str | None:
+        """RETURNS (Optional[str]): The picture, if there is one sentence."""
+        from .drawing import render
+
+        picture = render(self)
+        return picture if picture.count("<svg") == 1 else None
+
     @cached_property
     def arcs_by_head(self) -> dict[int, list[IndexedArc]]:
         """RETURNS (Dict[int, List[IndexedArc]]): The arcs from each predicate."""

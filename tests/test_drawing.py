@@ -162,6 +162,41 @@ def test_text_below_is_upside_down(cat):
     assert below.count("╰") == 5 and below.count("▲") == 5
 
 
+def test_graphviz_gets_words_arcs_and_the_top(cat):
+    assert render(cat, "dot").splitlines() == [
+        "digraph {",
+        "  node [shape=plaintext];",
+        '  0 [label="The"];',
+        '  1 [label="shy"];',
+        '  2 [label="cat"];',
+        '  3 [label="wants", fontcolor="#b3261e"];',
+        '  5 [label="eat"];',
+        '  0 -> 2 [label="BV"];',
+        '  1 -> 2 [label="ARG1"];',
+        '  3 -> 2 [label="ARG1"];',
+        '  3 -> 5 [label="ARG2"];',
+        '  5 -> 2 [label="ARG1"];',
+        "}",
+    ]
+    system = cat.copy()
+    system._.sdp = [(0, 2, "BV"), (3, 2, "ARG2"), (-1, 3, "root")]
+    arcs = render(system, "dot", gold=cat).splitlines()[7:-1]
+    assert len(arcs) == 6 and sum("style=dashed" in arc for arc in arcs) == 4
+    odd = Doc(cat.vocab, words=['"\\n', "\n"])
+    odd._.sdp = [(-1, 0, "root")]
+    assert '0 [label="\\"\\\\n", ' in render(odd, "dot")
+
+
+def test_notebooks_show_pictures(cat, nlp):
+    assert cat._.sdp._repr_svg_() == render(cat)
+    assert render(cat) in cat._.sdp._repr_html_()
+    nlp.add_pipe("sentencizer")
+    doc = nlp("Dogs bark. Cats purr.")
+    doc._.sdp = [(1, 0, "ARG1")]
+    assert doc._.sdp._repr_svg_() is None
+    assert doc._.sdp._repr_html_().count("<svg") == 2
+
+
 def test_unknown_styles_are_refused(cat):
-    with pytest.raises(ValueError, match="no style 'ascii': choose one of arcs, text"):
+    with pytest.raises(ValueError, match="'ascii': choose one of arcs, dot, text"):
         render(cat, "ascii")

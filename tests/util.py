@@ -1,6 +1,10 @@
 """What several test files need: small parsers, and commands."""
 
+from itertools import pairwise
+
 import pytest
+import spacy
+from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import fix_random_seed
@@ -149,9 +153,30 @@ def assert_same_graphs(found, expected, tolerance=1e-5):
         )
 
 
-def run(*args):
+def run(*args, input=None):
     """RETURNS exit code, stdout and stderr of a command."""
-    result = CliRunner().invoke(sdp, [str(arg) for arg in args])
+    result = CliRunner().invoke(sdp, [str(arg) for arg in args], input=input)
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     return result.exit_code, result.stdout, result.stderr
+
+
+@Language.component("test_chain")
+def chain(doc):
+    """In each sentence, every word is the ARG1 of the next one; the last is the top."""
+    arcs = []
+    for sent in doc.sents:
+        words = [token.i for token in sent if not token.is_space]
+        arcs += [(b, a, "ARG1") for a, b in pairwise(words)]
+        arcs += [(-1, words[-1], "root")] if words else []
+    doc._.sdp = arcs
+    return doc
+
+
+def save_chain(path):
+    """Save a pipeline that makes chains."""
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    nlp.add_pipe("test_chain")
+    nlp.to_disk(path)
+    return path

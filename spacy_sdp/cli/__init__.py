@@ -2,9 +2,9 @@
 
 from spacy.cli._util import app
 
-from . import convert, evaluate, inspect, parse
+from . import convert, draw, evaluate, inspect, parse, serve
 from ._app import sdp
 
 app.add_typer(sdp)
 
-__all__ = ["convert", "evaluate", "inspect", "parse", "sdp"]
+__all__ = ["convert", "draw", "evaluate", "inspect", "parse", "sdp", "serve"]

@@ -14,7 +14,7 @@ import typer
 
 from ..formats import FORMATS, FormatError, Sentence, find_files, read
 
-HELP = "Semantic dependency graphs: parse text, convert, inspect and evaluate data."
+HELP = "Semantic dependency graphs: who does what to whom."
 FORMAT_HELP = ", ".join(FORMATS)
 # A progress bar on a terminal, for what takes long.
 PROGRESS: dict[str, Any] = {"leave": False, "disable": None, "delay": 1}

@@ -2,72 +2,123 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Annotated
 
-import spacy
+import torch
 import typer
-from spacy.tokens import Doc
-from spacy.util import is_package
+from tqdm import tqdm
 
-from ..extensions import DEFAULT_ATTR, get_graph
-from ..sentences import sentences
-from ._app import sdp, user_errors
+from ..extensions import DEFAULT_ATTR
+from ..formats.files import STANDARD_STREAM
+from ._app import PROGRESS, sdp, user_errors
+from .interrupt import Interruptible
+from .pipelines import MODEL_HELP, load_pipeline
+from .results import (
+    OUTPUT_FORMATS,
+    Result,
+    find_output_format,
+    graph_of,
+    write_results,
+)
+from .texts import INPUT_FORMATS, is_file, read_inputs
 
-# The pipelines that we ship, the best one first.
-PIPELINES = ("en_sdp_dm_md", "en_sdp_dm_sm")
+INTERRUPTED = 130  # what a shell says of a command that Ctrl-C ended
 
 
 @sdp.command("parse")
 def parse_cli(
-    texts: Annotated[list[str], typer.Argument(metavar="TEXT", help="Text to parse.")],
-    model: Annotated[
-        str | None,
-        typer.Option(
-            help="Trained pipeline with a semantic parser: a package or a folder. "
-            f"[default: the first that is installed of {', '.join(PIPELINES)}]"
+    inputs: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="INPUT",
+            help="Texts, or files with texts; - is standard input.",
+            show_default=False,
         ),
     ] = None,
+    model: Annotated[str | None, typer.Option(help=MODEL_HELP)] = None,
+    output_path: Annotated[
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="File to write; - is standard output.",
+        ),
+    ] = Path(STANDARD_STREAM),
+    from_format: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            help=f"Format of the files, if not by suffix: {', '.join(INPUT_FORMATS)}.",
+        ),
+    ] = None,
+    to_format: Annotated[
+        str | None,
+        typer.Option(
+            "--to",
+            help=f"Format to write, if not by suffix: {', '.join(OUTPUT_FORMATS)}.",
+        ),
+    ] = None,
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            help="Least probability of an arc: below 0.5 finds more, above errs less. "
+            "[default: the pipeline's own]"
+        ),
+    ] = None,
+    batch_size: Annotated[
+        int | None,
+        typer.Option(min=1, help="Texts at a time. [default: the pipeline's own]"),
+    ] = None,
+    n_process: Annotated[
+        int, typer.Option(min=1, help="Processes that work side by side.")
+    ] = 1,
     attr: Annotated[
         str, typer.Option(help="Attribute in which the parser keeps its graphs.")
     ] = DEFAULT_ATTR,
 ) -> None:
-    """Parse text and print who does what to whom.
+    """Parse text: who does what to whom.
 
-    A word is printed with its arguments; the top of a sentence is marked with an
-    asterisk.
+    An INPUT is a text in quotes, or a file: .txt has paragraphs between blank lines (or
+    a text on each line, with --from lines), .jsonl has an object with a "text" on each
+    line, whose other fields are kept, .spacy has Docs whose tokens are kept.
+
+    By default it prints text: each word that has arguments with them, and the top of a
+    sentence with an asterisk. jsonl is what spaCy's doc.to_json() gives, with the graph
+    and its triples; html is a page of pictures.
+
+    Exit codes: 0; 1 for an error, with a line on stderr that begins with ✘ (a file is
+    then not written); 2 for wrong options; 130 after Ctrl-C, with what was parsed until
+    then written as a whole.
     """
+    if not inputs and sys.stdin.isatty():
+        raise typer.BadParameter('Give a text to parse, as in sdp parse "Dogs bark."')
+    arguments = inputs or [STANDARD_STREAM]
     with user_errors():
-        nlp = spacy.load(model or _find_pipeline())
-        for text in texts:
-            typer.echo(_to_text(nlp(text), attr))
-
-
-def _find_pipeline() -> str:
-    for name in PIPELINES:
-        if is_package(name):
-            return name
-    raise ValueError(
-        "No pipeline is installed. In a checkout of spacy-sdp, install one with "
-        f"pip install pipelines/{PIPELINES[-1]}-*.whl (or {PIPELINES[0]}, which is "
-        "better and slower), or name a trained one with --model."
-    )
-
-
-def _to_text(doc: Doc, attr: str) -> str:
-    graph = get_graph(doc, attr)
-    if graph is None:
-        raise ValueError(
-            f"The pipeline left no graph in Doc._.{attr}. Does it have a semantic "
-            "parser, and is its 'attr' another one? Then use --attr."
+        to = find_output_format(output_path, to_format)
+        if n_process > 1:
+            # Threads and processes together would deadlock, and be slower.
+            torch.set_num_threads(1)
+        nlp = load_pipeline(model, threshold)
+        texts = read_inputs(arguments, from_format, nlp.vocab)
+        parsed = nlp.pipe(
+            texts, as_tuples=True, batch_size=batch_size, n_process=n_process
         )
-    lines = []
-    for span in sentences(doc):
-        lines.append(span.text)
-        heads = [token for token in span if graph.args(token) or token in graph.tops]
-        width = max((len(token.text) for token in heads), default=0)
-        for token in heads:
-            mark = "*" if token in graph.tops else " "
-            args = [f"{arc.label} {arc.dep.text}" for arc in graph.args(token)]
-            lines.append(f" {mark} {token.text:<{width}}  {', '.join(args)}".rstrip())
-        lines.append("")
-    return "\n".join(lines)
+        results = Interruptible(_show_progress(parsed, attr))
+        title = ", ".join(Path(each).name for each in arguments if is_file(each))
+        write_results(results, output_path, to, attr, title or "Semantic graphs")
+    if results.interrupted:
+        typer.secho("⚠ interrupted: the rest was not parsed", fg="yellow", err=True)
+        raise typer.Exit(INTERRUPTED)
+
+
+def _show_progress(results: Iterable[Result], attr: str) -> Iterator[Result]:
+    """Check that there are graphs, and show how many words a second they take."""
+    with tqdm(unit=" words", **PROGRESS) as bar:
+        for doc, context in results:
+            graph_of(doc, attr)
+            bar.update(len(doc))
+            yield doc, context

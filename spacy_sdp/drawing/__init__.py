@@ -8,6 +8,7 @@ from spacy.tokens import Doc, Span
 
 from ..extensions import DEFAULT_ATTR, get_graph, span_graph
 from ..graph import SemanticGraph
+from .dot import draw_dot
 from .picture import Picture, make_pictures
 from .svg import draw_svg
 from .text import draw_text
@@ -16,7 +17,11 @@ Source = Doc | Span | SemanticGraph
 
 
 # Each gives the drawing of one sentence.
-STYLES: dict[str, Callable[[Picture], str]] = {"arcs": draw_svg, "text": draw_text}
+STYLES: dict[str, Callable[[Picture], str]] = {
+    "arcs": draw_svg,
+    "dot": draw_dot,
+    "text": draw_text,
+}
 
 
 def render(
@@ -29,10 +34,10 @@ def render(
     """Draw a graph.
 
     source (Doc | Span | SemanticGraph): What to draw.
-    style (str): "arcs" for SVG, "text" for box characters.
+    style (str): "arcs" for SVG, "dot" for Graphviz, "text" for box characters.
     gold (Doc | Span | SemanticGraph): A graph of the same words to compare it with. It
-        is drawn below the words; in SVG, arcs in both graphs have one colour, and those
-        that were missed or invented have others.
+        is drawn below the words; arcs in both graphs have one colour, and those that
+        were missed or invented have others. (In text there are no colours.)
     attr (str): The attribute of Docs and Spans with the graph.
     RETURNS (str): The drawings of all sentences.
     """
@@ -40,12 +45,13 @@ def render(
         raise ValueError(
             f"There is no style {style!r}: choose one of {', '.join(STYLES)}."
         )
-    other = None if gold is None else _to_graph(gold, attr)
-    pictures = make_pictures(_to_graph(source, attr), other)
+    other = None if gold is None else get_drawable(gold, attr)
+    pictures = make_pictures(get_drawable(source, attr), other)
     return "\n".join(STYLES[style](picture) for picture in pictures)
 
 
-def _to_graph(source: Source, attr: str) -> SemanticGraph:
+def get_drawable(source: Source, attr: str) -> SemanticGraph:
+    """Give the graph of a source, which must have one."""
     if isinstance(source, SemanticGraph):
         return source
     graph = (

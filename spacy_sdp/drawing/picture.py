@@ -17,6 +17,7 @@ class Picture:
     """The words of a sentence, the arcs above them, and those below."""
 
     words: list[str]
+    text: str
     tops: set[int] = field(default_factory=set)
     above: list[PlacedArc] = field(default_factory=list)
     below: list[PlacedArc] = field(default_factory=list)
@@ -47,6 +48,7 @@ def make_pictures(
         index = {token.i: number for number, token in enumerate(tokens)}
         picture = Picture(
             [token.text for token in tokens],
+            span.text.strip(),
             {index[top.i] for top in graph.tops if top.i in index},
             _place_arcs(graph, index),
         )

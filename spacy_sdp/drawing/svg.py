@@ -54,8 +54,7 @@ def draw_svg(picture: Picture) -> str:
         [display_width(arc.label) * LABEL_COLUMN for arc in picture.arcs],
         MEASURES,
     )
-    text = " ".join(picture.words)
-    mirrored = is_right_to_left(text)
+    mirrored = is_right_to_left(picture.text)
     heights = [_height(side) for side in (layout.above, layout.below)]
     # The line on which the words stand, and those between which arcs begin.
     baseline = MARGIN + heights[0] + FONT_SIZE
@@ -68,7 +67,7 @@ def draw_svg(picture: Picture) -> str:
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="sdp" width="{width:.0f}" '
         f'height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}" role="img">',
-        f"<title>{_escape(text)}</title><style>{STYLE}</style>",
+        f"<title>{escape_xml(picture.text)}</title><style>{STYLE}</style>",
         f'<rect class="back" width="{width:.0f}" height="{height:.0f}" />',
     ]
     for side, start, direction in (
@@ -83,7 +82,7 @@ def draw_svg(picture: Picture) -> str:
         kind = "word top" if i in picture.tops else "word"
         parts.append(
             f'<text class="{kind}" x="{across(x)}" y="{baseline:.1f}">'
-            f"{_escape(word)}</text>"
+            f"{escape_xml(word)}</text>"
         )
     return "\n".join([*parts, "</svg>"])
 
@@ -106,13 +105,14 @@ def _draw_arc(
         f"L{dep} {tip:.1f}z"
     )
     kind = f"edge {arc.kind}".strip()
+    name = escape_xml(arc.label)
     line = (
-        f'<g class="{kind}"><path class="arc" d="{path}" />'
+        f'<g class="{kind}" data-label="{name}"><path class="arc" d="{path}" />'
         f'<path class="tip" d="{triangle}" /></g>'
     )
     label = (
-        f'<text class="label" x="{(head + dep) / 2:.1f}" '
-        f'y="{y + 0.35 * LABEL_SIZE:.1f}">{_escape(arc.label)}</text>'
+        f'<text class="label" data-label="{name}" x="{(head + dep) / 2:.1f}" '
+        f'y="{y + 0.35 * LABEL_SIZE:.1f}">{name}</text>'
     )
     return line, label
 
@@ -123,5 +123,6 @@ def _height(arcs: list[PlacedArc]) -> float:
     return highest * LEVEL_HEIGHT + LABEL_SIZE if highest else 0.0
 
 
-def _escape(text: str) -> str:
+def escape_xml(text: str) -> str:
+    """Give a text as it stands in XML and HTML."""
     return escape(CONTROL.sub("\N{REPLACEMENT CHARACTER}", text))

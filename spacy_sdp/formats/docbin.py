@@ -46,17 +46,18 @@ def to_sentences(doc: Doc, attr: str, path: Path | str, number: int) -> list[Sen
         ) from None
 
 
-def read_docs(path: Path | str) -> Iterator[Doc]:
+def read_docs(path: Path | str, vocab: Vocab | None = None) -> Iterator[Doc]:
     """Yield the Docs of a `.spacy` file.
 
     path (Path): The file.
-    YIELDS (Doc): The Docs, with a vocabulary of their own.
+    vocab (Optional[Vocab]): The vocabulary of the Docs; without it, an own one.
+    YIELDS (Doc): The Docs.
     """
     with open_input(path) as file:
         data = file.read()
     try:
         doc_bin = DocBin().from_bytes(data)
-        yield from doc_bin.get_docs(Vocab())
+        yield from doc_bin.get_docs(vocab or Vocab())
     except Exception as error:
         # Whatever broke in unpacking depends on where the file is broken.
         raise FormatError(

@@ -3,10 +3,8 @@
 import json
 
 import pytest
-import spacy
 from util import run
 
-from spacy_sdp.cli import parse
 from spacy_sdp.examples import EXAMPLES
 from spacy_sdp.formats import docbin
 from spacy_sdp.formats import sdp as sdp_format
@@ -71,49 +69,9 @@ def test_evaluate_refuses_other_sentences(faulty):
     assert run("evaluate", EXAMPLES, faulty, "--representation", "amr")[0] == 2
 
 
-def test_parse_takes_the_best_pipeline_that_is_installed(monkeypatch):
-    monkeypatch.setattr(parse, "is_package", lambda name: name == "en_sdp_dm_sm")
-    code, out, err = run("parse", "The shy cat wants to eat.")
-    assert (code, err) == (0, "")
-    assert out.splitlines() == [
-        "The shy cat wants to eat.",
-        "   The    BV cat",
-        "   shy    ARG1 cat",
-        " * wants  ARG1 cat, ARG2 eat",
-        "   eat    ARG1 cat",
-        "",
-    ]
-
-
-def test_parse_tells_how_to_install_a_pipeline(monkeypatch):
-    monkeypatch.setattr(parse, "is_package", lambda name: False)
-    code, _, err = run("parse", "Hello.")
-    assert code == 1 and "pip install pipelines/en_sdp_dm_sm-*.whl" in err
-    assert parse.PIPELINES[0] == "en_sdp_dm_md"
-
-
-def test_parse_uses_a_pipeline(nlp, tmp_path):
-    nlp.to_disk(tmp_path / "blank")
-    code, _, err = run("parse", "Hello.", "--model", tmp_path / "blank")
-    assert code == 1 and "left no graph in Doc._.sdp" in err
-    code, _, err = run("parse", "Hello.", "--model", tmp_path / "none")
-    assert code == 1 and "E050" in err and len(err.splitlines()) == 1
-    ruler = spacy.blank("en")
-    ruler.add_pipe("test_two_words")
-    ruler.to_disk(tmp_path / "two")
-    out = run("parse", "Dogs bark", "--model", tmp_path / "two")[1]
-    assert out.splitlines() == ["Dogs bark", " * bark  ARG1 Dogs", ""]
-
-
-@spacy.Language.component("test_two_words")
-def two_words(doc):
-    doc._.sdp = [(1, 0, "ARG1"), (-1, 1, "root")]
-    return doc
-
-
 def test_help_tells_what_there_is():
     code, out, _ = run("--help")
     assert code == 0
-    for command in ("convert", "evaluate", "inspect", "parse"):
+    for command in ("convert", "draw", "evaluate", "inspect", "parse", "serve"):
         assert command in out
         assert run(command, "--help")[0] == 0

@@ -1,0 +1,123 @@
+"""`python -m spacy sdp draw`"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import islice, zip_longest
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from spacy.tokens import Doc
+from spacy.vocab import Vocab
+from tqdm import tqdm
+
+from ..drawing import get_drawable
+from ..drawing.page import draw_page
+from ..drawing.picture import Picture, make_pictures
+from ..extensions import DEFAULT_ATTR
+from ..formats import FormatError
+from ..formats.files import atomic_write
+from ._app import FORMAT_HELP, PROGRESS, read_all, sdp, show_left_out, user_errors
+
+
+@sdp.command("draw")
+def draw_cli(
+    input_paths: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="INPUT",
+            help="Files or folders with graphs; - is standard input.",
+        ),
+    ],
+    output_path: Annotated[
+        Path,
+        typer.Option("--output", "-o", metavar="FILE", help="Page to write, an .html."),
+    ],
+    gold_path: Annotated[
+        Path | None,
+        typer.Option(
+            "--gold",
+            metavar="FILE",
+            help="The right graphs of the same sentences, to compare with.",
+        ),
+    ] = None,
+    from_format: Annotated[
+        str | None, typer.Option("--from", help=f"Format to read: {FORMAT_HELP}.")
+    ] = None,
+    limit: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Draw the first N sentences only.")
+    ] = 0,
+    title: Annotated[
+        str | None, typer.Option(help="Title of the page. [default: the input's name]")
+    ] = None,
+    attr: Annotated[
+        str, typer.Option(help="Attribute of the graphs in .spacy files.")
+    ] = DEFAULT_ATTR,
+) -> None:
+    """Draw graphs on a page for a browser.
+
+    The page is one file that needs nothing else: the picture of each sentence, a table
+    of its predicates, and a filter by text and label. With --gold, arcs in both graphs,
+    missed ones and invented ones have different colours.
+
+    For the graphs of a text of your own, see sdp parse --to html.
+    """
+    with user_errors():
+        left_out: Counter[str] = Counter()
+        docs = _read_docs(input_paths, from_format, attr, left_out)
+        gold = (
+            None
+            if gold_path is None
+            else _read_docs([gold_path], from_format, attr, left_out)
+        )
+        count = 0
+        pictures = _make_pictures(docs, gold, attr)
+        with atomic_write(output_path) as file:
+            pages = draw_page(
+                islice(pictures, limit or None),
+                title or ", ".join(path.name for path in input_paths),
+                compared=gold is not None,
+            )
+            for piece in tqdm(pages, unit=" sentences", **PROGRESS):
+                file.write(piece.encode())
+                count += 1
+    # The beginning and the end of the page are pieces, too.
+    typer.secho(f"✔ {output_path}: {count - 2} sentences", fg="green", err=True)
+    show_left_out(left_out, err=True)
+
+
+def _read_docs(
+    paths: list[Path], format: str | None, attr: str, left_out: Counter[str]
+) -> Iterator[tuple[Path, Doc]]:
+    """Yield each sentence as a Doc of its own."""
+    vocab = Vocab()
+    for path, sentence in read_all(paths, format, attr, left_out):
+        try:
+            yield path, sentence.to_doc(vocab, attr)
+        except FormatError as error:
+            reason = f"sentence {sentence.id}: {error.reason}"
+            raise FormatError(reason, path) from None
+
+
+def _make_pictures(
+    docs: Iterator[tuple[Path, Doc]],
+    gold: Iterator[tuple[Path, Doc]] | None,
+    attr: str,
+) -> Iterator[Picture]:
+    if gold is None:
+        for _, doc in docs:
+            yield from make_pictures(get_drawable(doc, attr))
+        return
+    for number, (system, right) in enumerate(zip_longest(docs, gold), start=1):
+        if system is None or right is None:
+            shorter = "the input" if system is None else "--gold"
+            raise ValueError(f"{shorter} ends before sentence {number}.")
+        path, doc = system
+        try:
+            yield from make_pictures(
+                get_drawable(doc, attr), get_drawable(right[1], attr)
+            )
+        except ValueError as error:
+            raise FormatError(f"sentence {number}: {error}", path) from None

@@ -1,0 +1,124 @@
+"""What a parser found, in all formats that `parse` writes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from spacy.tokens import Doc
+
+from .. import formats
+from ..drawing.page import draw_page
+from ..drawing.picture import make_pictures
+from ..extensions import get_graph
+from ..formats import Sentence, docbin
+from ..formats.files import STANDARD_STREAM, atomic_write
+from ..graph import SemanticGraph
+from ..sentences import sentences
+
+SUFFIXES = {".txt": "text", ".jsonl": "jsonl", ".html": "html", **formats.SUFFIXES}
+OUTPUT_FORMATS = tuple(dict.fromkeys(SUFFIXES.values()))
+
+# A Doc with a graph, and what else was known of its text.
+Result = tuple[Doc, dict[str, Any]]
+
+
+def find_output_format(path: Path, format: str | None) -> str:
+    """Tell the format of what is written.
+
+    path (Path): The file, or `-`, which is text.
+    format (Optional[str]): One of OUTPUT_FORMATS, if the suffix does not tell.
+    RETURNS (str): One of OUTPUT_FORMATS.
+    """
+    if format is None and str(path) == STANDARD_STREAM:
+        return "text"
+    if format is None and path.suffix.lower() in SUFFIXES:
+        return SUFFIXES[path.suffix.lower()]
+    if format not in OUTPUT_FORMATS:
+        what = f"no format {format!r}" if format else f"no format for {path.name!r}"
+        raise ValueError(
+            f"There is {what}: choose one of {', '.join(OUTPUT_FORMATS)} with --to."
+        )
+    return format
+
+
+def write_results(
+    results: Iterable[Result], path: Path, format: str, attr: str, title: str
+) -> None:
+    """Write what a parser found, all or nothing.
+
+    results (Iterable[Result]): The Docs.
+    path (Path): The file, or `-` for standard output.
+    format (str): One of OUTPUT_FORMATS.
+    attr (str): The attribute with the graphs.
+    title (str): The title, for a page.
+    """
+    if format == "spacy":
+        docbin.write_docs((doc for doc, _ in results), path)
+        return
+    if format in formats.FORMATS:
+        records = (each for doc, _ in results for each in Sentence.from_doc(doc, attr))
+        formats.write(records, path, attr, format)
+        return
+    if format == "html":
+        graphs = (graph_of(doc, attr) for doc, _ in results)
+        pieces = draw_page((p for each in graphs for p in make_pictures(each)), title)
+    elif format == "jsonl":
+        pieces = (_to_json(doc, attr, context) for doc, context in results)
+    else:
+        pieces = (_to_text(doc, attr) for doc, _ in results)
+    with atomic_write(path) as file:
+        for piece in pieces:
+            file.write(piece.encode())
+
+
+def graph_of(doc: Doc, attr: str) -> SemanticGraph:
+    """Give the graph that a pipeline must have left."""
+    graph = get_graph(doc, attr)
+    if graph is None:
+        raise ValueError(
+            f"The pipeline left no graph in Doc._.{attr}. Does it have a semantic "
+            "parser, and is its 'attr' another one? Then use --attr."
+        )
+    return graph
+
+
+def to_record(doc: Doc, attr: str) -> dict[str, Any]:
+    """Give a Doc with its graph as JSON.
+
+    doc (Doc): The Doc.
+    attr (str): The attribute with the graph.
+    RETURNS (Dict[str, Any]): What spaCy's `doc.to_json` gives, which `Doc.from_json`
+        reads; with `attr` as the key the graph, as `SemanticGraph.from_dict` reads it;
+        and the `triples` of predicate, label and argument, for people.
+    """
+    graph = graph_of(doc, attr)
+    return {
+        **doc.to_json(),
+        attr: graph.to_dict(),
+        "triples": [list(triple) for triple in graph.triples()],
+    }
+
+
+def _to_json(doc: Doc, attr: str, context: dict[str, Any]) -> str:
+    record = {**context, **to_record(doc, attr)}
+    return json.dumps(record, ensure_ascii=False) + "\n"
+
+
+def _to_text(doc: Doc, attr: str) -> str:
+    graph = graph_of(doc, attr)
+    return "".join(f"{line}\n" for line in _lines(doc, graph))
+
+
+def _lines(doc: Doc, graph: SemanticGraph) -> Iterator[str]:
+    for span in sentences(doc):
+        yield span.text
+        heads = [token for token in span if graph.args(token) or token in graph.tops]
+        width = max((len(token.text) for token in heads), default=0)
+        for token in heads:
+            mark = "*" if token in graph.tops else " "
+            args = [f"{arc.label} {arc.dep.text}" for arc in graph.args(token)]
+            yield f" {mark} {token.text:<{width}}  {', '.join(args)}".rstrip()
+        yield ""

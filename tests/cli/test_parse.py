@@ -1,0 +1,231 @@
+"""`parse`: what goes in, what comes out, and what is refused."""
+
+import json
+import os
+import signal
+
+import pytest
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc, DocBin
+from util import run, save_chain
+
+from spacy_sdp import SemanticGraph
+from spacy_sdp.cli import pipelines
+from spacy_sdp.cli.interrupt import Interruptible
+from spacy_sdp.formats import docbin, read
+
+CAT = "The shy cat wants to eat."
+
+
+@pytest.fixture(scope="module")
+def chain(tmp_path_factory):
+    return save_chain(tmp_path_factory.mktemp("pipelines") / "chain")
+
+
+def test_it_takes_the_best_pipeline_that_is_installed(monkeypatch):
+    monkeypatch.setattr(pipelines, "is_package", lambda name: name == "en_sdp_dm_sm")
+    code, out, err = run("parse", CAT)
+    assert (code, err) == (0, "")
+    assert out.splitlines() == [
+        CAT,
+        "   The    BV cat",
+        "   shy    ARG1 cat",
+        " * wants  ARG1 cat, ARG2 eat",
+        "   eat    ARG1 cat",
+        "",
+    ]
+
+
+def test_it_tells_how_to_install_a_pipeline(monkeypatch):
+    monkeypatch.setattr(pipelines, "is_package", lambda name: False)
+    code, _, err = run("parse", "Hello.")
+    assert code == 1 and "pip install pipelines/en_sdp_dm_sm-*.whl" in err
+    assert pipelines.PIPELINES[0] == "en_sdp_dm_md"
+
+
+def test_a_pipeline_without_a_parser_is_refused(nlp, tmp_path):
+    nlp.to_disk(tmp_path / "blank")
+    code, _, err = run("parse", "Hello.", "--model", tmp_path / "blank")
+    assert code == 1 and "left no graph in Doc._.sdp" in err
+    code, _, err = run(
+        "parse", "Hello.", "--model", tmp_path / "blank", "--threshold", 0.4
+    )
+    assert code == 1 and "--threshold: the pipeline has no sdp_meanfield" in err
+    code, _, err = run("parse", "Hello.", "--model", tmp_path / "none")
+    assert code == 1 and "E050" in err and len(err.splitlines()) == 1
+
+
+def test_the_threshold_decides_about_arcs(monkeypatch):
+    monkeypatch.setattr(pipelines, "is_package", lambda name: name == "en_sdp_dm_sm")
+    counts = []
+    for threshold in (0.001, 0.999):
+        out = run("parse", CAT, "--to", "jsonl", "--threshold", threshold)[1]
+        counts.append(len(json.loads(out)["triples"]))
+    assert counts[0] > counts[1]
+    code, _, err = run("parse", CAT, "--threshold", 2)
+    assert code == 1 and "'threshold' of 'sdp_meanfield' is a probability" in err
+
+
+TEXTS = ["Dogs bark. Cats purr.", "Fish swim."]
+
+
+def texts_of(path, format):
+    """Write TEXTS to a file; RETURNS its name."""
+    if format == "spacy":
+        nlp = spacy.blank("en")
+        DocBin(docs=[nlp.make_doc(text) for text in TEXTS]).to_disk(path)
+    elif format == "jsonl":
+        lines = [json.dumps({"text": t, "id": i}) for i, t in enumerate(TEXTS)]
+        path.write_text("\n".join([*lines, ""]))
+    else:
+        path.write_text("\n\nDogs bark.\nCats purr.\n \nFish swim.")
+    return path
+
+
+@pytest.mark.parametrize("suffix", ["txt", "jsonl", "spacy", "md"])
+def test_files_of_texts(suffix, chain, tmp_path):
+    path = texts_of(tmp_path / f"in.{suffix}", suffix)
+    code, out, _ = run("parse", path, "--model", chain, "--to", "jsonl")
+    records = [json.loads(line) for line in out.splitlines()]
+    assert code == 0 and [record["text"] for record in records] == TEXTS
+    assert records[1]["triples"] == [["swim", "ARG1", "Fish"], [".", "ARG1", "swim"]]
+    if suffix == "jsonl":
+        assert [record["id"] for record in records] == [0, 1]
+
+
+def test_lines_and_standard_input(chain, tmp_path):
+    arguments = ["--model", chain, "--to", "jsonl"]
+    stdin = "Dogs bark\n\nCats purr\nFish swim\n"
+
+    def texts(*more):
+        out = run("parse", *more, *arguments, input=stdin)[1]
+        return [json.loads(line)["text"] for line in out.splitlines()]
+
+    assert texts() == texts("-") == ["Dogs bark", "Cats purr Fish swim"]
+    assert texts("--from", "lines") == ["Dogs bark", "Cats purr", "Fish swim"]
+    assert texts("One text", "-") == ["One text", *texts()]
+
+
+def test_a_record_gives_back_the_doc_and_its_graph(chain):
+    record = json.loads(run("parse", TEXTS[0], "--model", chain, "--to", "jsonl")[1])
+    doc = Doc(spacy.blank("en").vocab).from_json(record)
+    doc._.sdp = SemanticGraph.from_dict(doc, record["sdp"])
+    assert doc.text == TEXTS[0] and len(list(doc.sents)) == 2
+    assert list(map(list, doc._.sdp.triples())) == record["triples"]
+
+
+@pytest.mark.parametrize("suffix", ["sdp", "conllu", "mrp", "conll", "spacy"])
+def test_files_of_graphs(suffix, chain, tmp_path):
+    output = tmp_path / f"out.{suffix}"
+    assert run("parse", *TEXTS, "--model", chain, "-o", output)[:2] == (0, "")
+    sentences = list(read(output))
+    assert [sentence.words[0] for sentence in sentences] == ["Dogs", "Cats", "Fish"]
+    assert sentences[2].arcs == [(1, 0, "ARG1"), (2, 1, "ARG1")]
+    assert sentences[2].tops == [2]
+
+
+def test_docs_keep_what_the_pipeline_found(chain, tmp_path):
+    run("parse", *TEXTS, "--model", chain, "-o", tmp_path / "out.spacy")
+    docs = list(docbin.read_docs(tmp_path / "out.spacy"))
+    assert [doc.text for doc in docs] == TEXTS
+
+
+def test_a_page_of_pictures(chain, tmp_path):
+    run("parse", *TEXTS, "--model", chain, "-o", tmp_path / "out.html")
+    page = (tmp_path / "out.html").read_text()
+    assert page.count("<article") == page.count("<svg") == 3
+    assert "<h1>Semantic graphs</h1>" in page
+
+
+def test_processes_give_the_same_in_the_same_order(chain, tmp_path):
+    path = tmp_path / "in.txt"
+    path.write_text("\n\n".join(f"Dog {i} barks." for i in range(20)))
+    one, two = (
+        run("parse", path, "--model", chain, "--batch-size", 3, "--n-process", n)
+        for n in (1, 2)
+    )
+    assert one == two and one[1].count("barks.\n") == 20
+
+
+def test_nothing_to_parse_is_no_error(chain, tmp_path):
+    (tmp_path / "empty.txt").write_text("")
+    assert run("parse", tmp_path / "empty.txt", "--model", chain) == (0, "", "")
+    assert run("parse", "", "--model", chain)[0] == 0
+
+
+@pytest.mark.parametrize(
+    "name, content, message",
+    [
+        ("in.jsonl", '{"text": "a"}\n{"text": 1}\n', "in.jsonl, line 2: expected an"),
+        ("in.jsonl", "[1]\n", "in.jsonl, line 1: expected an object with a text"),
+        ("in.jsonl", "{\n", "in.jsonl, line 1: not JSON"),
+        ("in.txt", b"caf\xe9", "in.txt, line 1: not UTF-8"),
+        ("in.spacy", "x", "in.spacy: not a .spacy file"),
+        ("missing.txt", None, "missing.txt: No such file or directory"),
+    ],
+)
+def test_broken_files_are_refused(name, content, message, chain, tmp_path):
+    path = tmp_path / name
+    if content is not None:
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    output = tmp_path / "out.sdp"
+    code, out, err = run("parse", path, "--model", chain, "-o", output)
+    assert code == 1 and out == "" and err.startswith("✘ ") and message in err
+    assert not output.exists()
+
+
+def test_unknown_formats_are_refused(chain, tmp_path):
+    arguments = ("parse", "Hello.", "--model", chain)
+    code, _, err = run(*arguments, "--to", "amr")
+    assert code == 1 and "no format 'amr': choose one of text, jsonl, html, sdp" in err
+    code, _, err = run(*arguments, "-o", tmp_path / "out.xml")
+    assert code == 1 and "no format for 'out.xml'" in err
+    code, _, err = run(*arguments, "--from", "pdf")
+    assert code == 1 and "--from: there is no format 'pdf'" in err
+
+
+def test_an_interruption_is_the_end_of_the_input():
+    def items():
+        yield 1
+        yield 2
+        os.kill(os.getpid(), signal.SIGINT)
+        # Python notices a signal between two instructions.
+        yield 3
+
+    numbers = Interruptible(items())
+    assert list(numbers) == [1, 2] and numbers.interrupted
+    seen = []
+    numbers = Interruptible(iter(range(5)))
+    for number in numbers:
+        if number == 2:
+            os.kill(os.getpid(), signal.SIGINT)
+        # What is done with an item is done to its end.
+        seen.append(number)
+    assert seen == [0, 1, 2] and numbers.interrupted
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@Language.component("test_ctrl_c")
+def ctrl_c(doc):
+    if doc.text == "STOP":
+        os.kill(os.getpid(), signal.SIGINT)
+    return doc
+
+
+@pytest.mark.parametrize("suffix", ["conllu", "jsonl", "html", "spacy"])
+def test_ctrl_c_leaves_a_valid_file(suffix, chain, tmp_path):
+    nlp = spacy.load(chain)
+    nlp.add_pipe("test_ctrl_c")
+    nlp.to_disk(tmp_path / "stopping")
+    output = tmp_path / f"out.{suffix}"
+    arguments = ["--model", tmp_path / "stopping", "--batch-size", 1, "-o", output]
+    code, _, err = run("parse", "Dogs bark.", "Cats purr.", "STOP", "No.", *arguments)
+    assert code == 130 and "interrupted: the rest was not parsed" in err
+    if suffix == "html":
+        page = output.read_text()
+        assert page.count("<article") == 2 and page.endswith("</html>\n")
+    elif suffix == "jsonl":
+        assert len([json.loads(line) for line in output.open()]) == 2
+    else:
+        assert [s.words[0] for s in read(output)] == ["Dogs", "Cats"]
