@@ -1,0 +1,97 @@
+"""`draw`: pages of pictures."""
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+from util import run
+
+from spacy_sdp.examples import EXAMPLES
+from spacy_sdp.formats import Sentence, sdp, write
+
+
+@pytest.fixture
+def page(tmp_path):
+    """Draw a file; RETURNS the page."""
+
+    def draw(*args):
+        code, out, _ = run("draw", *args, "-o", tmp_path / "page.html")
+        assert (code, out) == (0, "")
+        return (tmp_path / "page.html").read_text()
+
+    return draw
+
+
+def count_articles(page):
+    return len(re.findall("<article ", page))
+
+
+def test_a_page_has_a_picture_and_a_table_of_each_sentence(page, tmp_path):
+    content = page(EXAMPLES)
+    sentences = list(sdp.read(EXAMPLES))
+    assert count_articles(content) == content.count("</svg>") == len(sentences)
+    assert content.count('<span class="argument">') == sum(
+        len(sentence.arcs) for sentence in sentences
+    )
+    assert f"<h1>{EXAMPLES.name}</h1>" in content
+    assert count_articles(page(EXAMPLES, "--limit", 2)) == 2
+    assert "<h1>A &amp; B</h1>" in page(EXAMPLES, "--title", "A & B")
+
+
+class References(HTMLParser):
+    """Collects what a page would load."""
+
+    def __init__(self):
+        super().__init__()
+        self.found = []
+
+    def handle_starttag(self, tag, attrs):
+        self.found += [(tag, k, v) for k, v in attrs if k in ("src", "href", "action")]
+
+
+def test_a_page_asks_for_nothing(page):
+    content = page(EXAMPLES)
+    references = References()
+    references.feed(content)
+    assert references.found == []
+    assert "default-src 'none'" in content
+    assert not re.search(r"url\(|@import|https?://(?!www\.w3\.org/2000/svg)", content)
+
+
+def test_text_cannot_leave_its_place(page, tmp_path):
+    words = ["</title><script>alert(1)</script>", '"><img src=x>', "&amp;"]
+    sentence = Sentence(words=words, arcs=[(0, 1, "<i>'\""), (1, 2, "B")], tops=[0])
+    write([sentence], tmp_path / "odd.mrp")
+    content = page(tmp_path / "odd.mrp")
+    assert content.count("<script>") == 1 and "<img" not in content
+    assert "<i>" not in content and "&lt;i&gt;&#x27;&quot;" in content
+
+
+def test_a_comparison_marks_mistakes(page, tmp_path):
+    sentences = list(sdp.read(EXAMPLES))
+    first = sentences[0]
+    first.arcs = first.arcs[1:]
+    head, dep, _ = first.arcs.pop()
+    first.arcs.append((head, dep, "WRONG"))
+    write(sentences, tmp_path / "system.sdp")
+    content = page(tmp_path / "system.sdp", "--gold", EXAMPLES)
+    assert content.count('class="edge invented"') == 1
+    assert content.count('class="edge missed"') == 2
+    assert "only with mistakes" in content
+    assert "only with mistakes" not in page(EXAMPLES)
+
+
+def test_what_cannot_be_compared_is_refused(tmp_path):
+    sentences = list(sdp.read(EXAMPLES))
+    output = tmp_path / "page.html"
+    write(sentences[:-1], tmp_path / "fewer.sdp")
+    code, _, err = run("draw", EXAMPLES, "--gold", tmp_path / "fewer.sdp", "-o", output)
+    assert code == 1 and f"--gold ends before sentence {len(sentences)}" in err
+    code, _, err = run("draw", tmp_path / "fewer.sdp", "--gold", EXAMPLES, "-o", output)
+    assert code == 1 and f"the input ends before sentence {len(sentences)}" in err
+    sentences[1].words[0] = "Other"
+    write(sentences, tmp_path / "other.sdp")
+    code, _, err = run("draw", EXAMPLES, "--gold", tmp_path / "other.sdp", "-o", output)
+    assert code == 1 and "sentence 2: " in err and "the same words" in err
+    assert not output.exists()
+    assert run("draw", EXAMPLES)[0] == 2
