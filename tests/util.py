@@ -110,6 +110,7 @@ def make_settings(**changes):
             "mlp_dropout": 0.0,
             "inference": "mean_field",
             "labelled": True,
+            "factored": False,
             "parts": PARTS,
             "tied": False,
             "exclude_self": True,

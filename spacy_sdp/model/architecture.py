@@ -48,6 +48,7 @@ def MeanFieldParser(
     mlp_dropout: float = 0.33,
     inference: str = "mean_field",
     labelled: bool = True,
+    factored: bool = False,
     parts: list[str] = list(PARTS),  # noqa: B006
     tied: bool = False,
     exclude_self: bool = True,
@@ -88,6 +89,9 @@ def MeanFieldParser(
     labelled (bool): Whether there is one score for each label of an arc, so that labels
         of neighbours influence each other. Otherwise arcs are found first, and labelled
         by a classifier of its own.
+    factored (bool): If labelled, whether a first-order score is that of the arc plus
+        the log-probability of its label, so that all labels learn together which words
+        are connected. Otherwise each label has a score of its own, as in the paper.
     parts (List[str]): Which neighbours exchange messages: "sibling" (another argument
         of the same head), "co-parent" (another head of the same argument),
         "grandparent" (the head of the head, and the other way round).
@@ -134,6 +138,7 @@ def MeanFieldParser(
         mlp_dropout=mlp_dropout,
         inference=inference,
         labelled=labelled,
+        factored=factored,
         parts=tuple(parts),
         tied=tied,
         exclude_self=exclude_self,

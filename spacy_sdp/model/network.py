@@ -82,7 +82,7 @@ class Network(nn.Module):
         width = self.lstm.output_width + (width if settings.bypass_lstm else 0)
         mlp = settings.mlp_width, settings.mlp_dropout
         self.labels = Biaffine(width, self.n_labels - 1, *mlp)
-        if settings.labelled:
+        if settings.labelled and not settings.factored:
             self.labels.set_bias(math.log(ARC_PRIOR / (self.n_labels - 1)))
             self.arcs = None
         else:
@@ -168,19 +168,7 @@ class Network(nn.Module):
         *tables: Tensor,
     ) -> tuple[Scores, Summary]:
         """Score the arcs of some sentences, given the rows of their nodes."""
-        # Of each block, (S, n + 1, n, L or 2).
-        blocks = [
-            mask_labels_(pad(self.labels(heads, deps), (1, 0)))
-            for heads, deps in split_into_blocks(lengths, *tables[:2])
-        ]
-        labels = None
-        if self.arcs is not None:
-            labels = torch.cat([block.flatten(0, 2) for block in blocks])
-            labels[:, NULL] = -math.inf
-            blocks = [
-                pad(self.arcs(heads, deps), (1, 0))
-                for heads, deps in split_into_blocks(lengths, *tables[2:4])
-            ]
+        blocks, labels = self._first_order(lengths, *tables)
         first_order = torch.cat([block.flatten(0, 2) for block in blocks])
         summary = summarise(first_order.detach())
         rows = torch.empty(0, dtype=torch.long, device=gold.device)
@@ -205,6 +193,31 @@ class Network(nn.Module):
             first_order.new_empty(len(first_order), 0) if labels is None else labels,
         )
         return scores, summary
+
+    def _first_order(
+        self, lengths: list[int], *tables: Tensor
+    ) -> tuple[list[Tensor], Tensor | None]:
+        """Give the scores of each block, (S, n + 1, n, L or 2), and if arcs and labels
+        are scored apart, those of the labels, (E, L)."""
+        labels = [
+            mask_labels_(pad(self.labels(heads, deps), (1, 0)))
+            for heads, deps in split_into_blocks(lengths, *tables[:2])
+        ]  # (S, n + 1, n, L)
+        if self.arcs is None:
+            return labels, None
+        arcs = [
+            self.arcs(heads, deps)
+            for heads, deps in split_into_blocks(lengths, *tables[2:4])
+        ]  # (S, n + 1, n, 1)
+        if self.settings.labelled:
+            factored = [
+                arc + label[..., NULL + 1 :].log_softmax(-1)
+                for arc, label in zip(arcs, labels, strict=True)
+            ]
+            return [pad(block, (1, 0)) for block in factored], None
+        apart = torch.cat([block.flatten(0, 2) for block in labels])
+        apart[:, NULL] = -math.inf
+        return [pad(block, (1, 0)) for block in arcs], apart
 
     def _refine_all(
         self,

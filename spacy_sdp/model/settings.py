@@ -25,6 +25,7 @@ class Settings:
     mlp_dropout: float
     inference: str
     labelled: bool
+    factored: bool
     parts: tuple[str, ...]
     tied: bool
     exclude_self: bool

@@ -39,6 +39,8 @@ VARIANTS = [
     {"exclude_self": False},
     {"lstm_depth": 0},
     {"bypass_lstm": True},
+    {"factored": True},
+    {"factored": True} | PRUNE,
     {"hidden_width": 9},
     {"lstm_depth": 0, "hidden_width": 9},
     {"supervise": "last"},
@@ -275,3 +277,17 @@ def test_each_dropout_has_an_effect_in_training_only():
 def test_wrong_settings_are_refused(settings, reason):
     with pytest.raises(ValueError, match=reason):
         make_settings(**settings)
+
+
+def test_in_factored_scores_labels_do_not_decide_about_arcs():
+    lengths = [5, 3]
+    words = random_words(lengths)
+    results = []
+    for scale in (1.0, 5.0):
+        network = make_network(inference="none", factored=True).eval()
+        with torch.no_grad():
+            network.labels.weight.mul_(scale)
+        results.append(network(words, lengths))
+    one, other = results
+    assert_close(one.null, other.null)
+    assert not torch.allclose(one.probability, other.probability)
