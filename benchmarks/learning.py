@@ -39,6 +39,7 @@ SYSTEMS = {
         f"{MODEL}.inference": "none",
         f"{MODEL}.labelled": False,
     },
+    "labelled, not factored": {f"{MODEL}.factored": False},
     "labelled, an arc is its own neighbour": {f"{MODEL}.exclude_self": False},
     "labelled, tied": {f"{MODEL}.tied": True},
     "labelled, trained without pruning": {f"{MODEL}.prune": 0.0},
