@@ -1,19 +1,21 @@
-"""Compare the systems of the paper, trained with several seeds.
+"""Compare the systems of the paper, trained with several seeds, and the pipelines.
 
     python -m spacy project run ablation
 
-trains them, and calls
+trains the systems, and calls
 
-    python benchmarks/ablation.py training/ablation corpus/dm
+    python benchmarks/ablation.py training corpus/dm
 
 where training/ablation has a folder for each system and seed (labelled-0), with its
-parses of test.spacy and ood.spacy.
+parses of test.spacy and ood.spacy, and so have training/small and training/minilm if
+the pipelines were made.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections import defaultdict
+from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
@@ -26,84 +28,120 @@ from spacy_sdp.formats.files import atomic_write
 from spacy_sdp.scoring import score_sentences
 
 RESULTS = Path(__file__).parent / "results"
+# Where the parses are, and what made them.
 SYSTEMS = {
-    "first-order": "first order",
-    "unlabelled": "unlabelled mean field",
-    "lbp": "unlabelled belief propagation",
-    "labelled": "labelled mean field",
+    "ablation/first-order-*": "first order",
+    "ablation/unlabelled-*": "unlabelled mean field",
+    "ablation/lbp-*": "unlabelled belief propagation",
+    "ablation/labelled-*": "labelled mean field",
+    "small": "`en_sdp_dm_sm`",
+    "minilm": "`en_sdp_dm_md`",
 }
 SPLITS = {"test": "WeScience", "ood": "Sherlock Holmes"}
 SCORES = ("LF", "UF", "LM")
-# The least number of words in each group of sentences.
-LENGTHS = (1, 11, 21, 31, 41)
+# Where ranges of sentence lengths begin, in words.
+LENGTHS = (1, 11, 21, 31, 41, 10**9)
+# How many labels stand in the table, the most frequent ones first.
+N_LABELS = 12
+
+# For each split and system, the scores of its seeds.
+Results = dict[str, dict[str, list[dict[str, Any]]]]
 
 
 def score(gold: list[Sentence], system: list[Sentence]) -> dict[str, Any]:
     """RETURNS (Dict[str, Any]): Percentages, also by label and by length."""
     scores = score_sentences(gold, system)["with_tops"]
-    by_length = {}
-    for start, following in zip(LENGTHS, (*LENGTHS[1:], 10**9), strict=True):
-        chosen = [start <= len(each.words) < following for each in gold]
-        if any(chosen):
-            some = [
-                [each for each, flag in zip(side, chosen, strict=True) if flag]
-                for side in (gold, system)
-            ]
-            by_length[start] = 100 * score_sentences(*some)["with_tops"]["LF"]
+    labels = sorted(scores["per_label"].items(), key=lambda item: -item[1]["gold"])
     return {
         **{name: 100 * scores[name] for name in SCORES},
-        "by_length": by_length,
-        "by_label": {
-            label: 100 * row["f"] for label, row in scores["per_label"].items()
-        },
+        "by_length": dict(score_by_length(gold, system)),
+        "by_label": {label: 100 * row["f"] for label, row in labels},
     }
 
 
-def collect(training: Path, corpus: Path) -> dict[str, dict[str, list[dict[str, Any]]]]:
-    """RETURNS (dict): For each split and system, the scores of its seeds."""
-    results: dict[str, dict[str, list]] = {}
+def score_by_length(
+    gold: list[Sentence], system: list[Sentence]
+) -> Iterator[tuple[str, float]]:
+    """YIELDS (Tuple[str, float]): LF1 for each range of words in a sentence."""
+    for start, end in pairwise(LENGTHS):
+        chosen = [
+            pair
+            for pair in zip(gold, system, strict=True)
+            if start <= len(pair[0].words) < end
+        ]
+        if chosen:
+            name = f"{start}+" if end == LENGTHS[-1] else f"{start}-{end - 1}"
+            scores = score_sentences(*map(list, zip(*chosen, strict=True)))
+            yield name, 100 * scores["with_tops"]["LF"]
+
+
+def collect(training: Path, corpus: Path) -> Results:
+    """RETURNS (Results): The scores of all systems that were trained."""
+    results: Results = {}
     for split in SPLITS:
         gold = list(docbin.read(corpus / f"{split}.spacy"))
-        results[split] = defaultdict(list)
-        for name in SYSTEMS:
-            for path in sorted(training.glob(f"{name}-[0-9]*/{split}.spacy")):
-                system = list(docbin.read(path))
-                results[split][name].append(score(gold, system))
+        results[split] = {}
+        for pattern, title in SYSTEMS.items():
+            paths = sorted(training.glob(f"{pattern}/{split}.spacy"))
+            if paths:
+                results[split][title] = [
+                    score(gold, list(docbin.read(path))) for path in paths
+                ]
     return results
 
 
 def spread(values: list[float]) -> str:
-    deviation = stdev(values) if len(values) > 1 else 0.0
-    return f"{mean(values):.2f} ± {deviation:.2f}"
+    if len(values) == 1:
+        return f"{values[0]:.2f}"
+    return f"{mean(values):.2f} ± {stdev(values):.2f}"
 
 
-def make_table(results: dict[str, dict[str, list[dict[str, Any]]]]) -> list[str]:
+def make_tables(results: Results) -> list[str]:
+    """RETURNS (List[str]): Lines of Markdown."""
     header = [f"{title} {name}" for title in SPLITS.values() for name in SCORES]
-    lines = [f"| system | {' | '.join(header)} |", "|---" * (len(header) + 1) + "|"]
-    for name, title in SYSTEMS.items():
-        cells = [
-            spread([seed[score] for seed in results[split][name]])
+    rows = {
+        system: [
+            spread([seed[name] for seed in results[split][system]])
             for split in SPLITS
-            for score in SCORES
-            if results[split][name]
+            for name in SCORES
         ]
-        if cells:
-            lines.append(f"| {title} | {' | '.join(cells)} |")
+        for system in results["test"]
+    }
+    lines = ["Percentages, tops included; mean and deviation over the seeds.", ""]
+    lines += _table(header, rows)
+    for split, title in SPLITS.items():
+        lines += ["", f"LF1 by the number of words in a sentence, {title}:", ""]
+        lines += _table_of_means(results[split], "by_length")
+        lines += ["", f"F1 of the {N_LABELS} most frequent labels, {title}:", ""]
+        lines += _table_of_means(results[split], "by_label")
     return lines
 
 
-def draw(results: dict[str, dict[str, list[dict[str, Any]]]], path: Path) -> None:
+def _table_of_means(systems: dict[str, list[dict[str, Any]]], name: str) -> list[str]:
+    keys = [*next(iter(systems.values()))[0][name]][:N_LABELS]
+    rows = {
+        system: [f"{mean(seed[name][key] for seed in seeds):.1f}" for key in keys]
+        for system, seeds in systems.items()
+    }
+    return _table(keys, rows)
+
+
+def _table(header: list[str], rows: dict[str, list[str]]) -> list[str]:
+    return [
+        f"| system | {' | '.join(header)} |",
+        "|---" * (len(header) + 1) + "|",
+        *(f"| {system} | {' | '.join(cells)} |" for system, cells in rows.items()),
+    ]
+
+
+def draw(results: Results, path: Path) -> None:
     """Draw LF1 by sentence length, as in the paper's analysis of errors."""
     figure = Figure(figsize=(10, 4), layout="constrained")
     for axes, (split, title) in zip(figure.subplots(1, 2), SPLITS.items(), strict=True):
-        for name, seeds in results[split].items():
-            starts = list(seeds[0]["by_length"])
-            values = [
-                mean(seed["by_length"][start] for seed in seeds) for start in starts
-            ]
-            axes.plot(range(len(starts)), values, marker="o", label=SYSTEMS[name])
-        names = [f"{start}-{start + 9}" for start in starts[:-1]] + [f"{starts[-1]}+"]
-        axes.set_xticks(range(len(names)), names)
+        for system, seeds in results[split].items():
+            bands = [*seeds[0]["by_length"]]
+            values = [mean(seed["by_length"][band] for seed in seeds) for band in bands]
+            axes.plot(bands, values, marker="o", label=system.strip("`"))
         axes.set_xlabel("words in a sentence")
         axes.set_ylabel("LF1")
         axes.set_title(title)
@@ -117,12 +155,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("training", type=Path)
     parser.add_argument("corpus", type=Path)
+    parser.add_argument("--out", type=Path, default=RESULTS)
     args = parser.parse_args()
     results = collect(args.training, args.corpus)
-    lines = make_table(results)
-    write_json(RESULTS / "ablation.json", results)
-    write_markdown(RESULTS / "ablation.md", lines)
-    draw(results, RESULTS / "ablation.png")
+    if not results["test"]:
+        parser.error(f"there are no parses in {args.training}: see --help")
+    lines = make_tables(results)
+    write_json(args.out / "ablation.json", results)
+    write_markdown(args.out / "ablation.md", lines)
+    draw(results, args.out / "ablation.png")
     print("\n".join(lines))
 
 

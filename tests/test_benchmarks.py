@@ -1,11 +1,15 @@
-"""The contestants of the benchmark compute the same thing."""
+"""Benchmarks measure what they say."""
 
 import sys
 from pathlib import Path
+from statistics import mean, stdev
 
 import pytest
 import torch
 from torch.testing import assert_close
+
+from spacy_sdp.examples import EXAMPLES
+from spacy_sdp.formats import docbin, sdp
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "benchmarks"))
 
@@ -35,3 +39,36 @@ def test_pruned_is_exact_but_for_improbable_arcs():
     few = contestants.find_candidates(problem)
     assert 6 <= len(few.scores) < 20
     assert torch.isfinite(contestants.pruned_iterations(few, 3)).all()
+
+
+def test_systems_are_compared_over_seeds(tmp_path, monkeypatch, capsys):
+    ablation = pytest.importorskip("ablation")
+    gold = list(sdp.read(EXAMPLES))
+    (tmp_path / "corpus").mkdir()
+    for split in ("test", "ood"):
+        docbin.write(gold, tmp_path / "corpus" / f"{split}.spacy")
+    for name, lost in (
+        ("ablation/labelled-0", 1),
+        ("ablation/labelled-1", 2),
+        ("small", 0),
+    ):
+        folder = tmp_path / "training" / name
+        folder.mkdir(parents=True)
+        system = list(sdp.read(EXAMPLES))
+        system[0].arcs = system[0].arcs[lost:]
+        for split in ("test", "ood"):
+            docbin.write(system, folder / f"{split}.spacy")
+    folders = [str(tmp_path / "training"), str(tmp_path / "corpus")]
+    arguments = ["ablation.py", *folders, "--out", str(tmp_path)]
+    monkeypatch.setattr(sys, "argv", arguments)
+    ablation.main()
+    rows = [line.split(" | ") for line in capsys.readouterr().out.splitlines()]
+    arcs = sum(len(each.arcs) + len(each.tops) for each in gold)
+    lf = [200 * (arcs - lost) / (2 * arcs - lost) for lost in (1, 2)]
+    assert rows[4][1] == f"{mean(lf):.2f} ± {stdev(lf):.2f}"
+    assert rows[5][:2] == ["| `en_sdp_dm_sm`", "100.00"]
+    assert {path.suffix for path in tmp_path.glob("ablation.*")} == {
+        ".json",
+        ".md",
+        ".png",
+    }
