@@ -21,6 +21,10 @@ class Arc:
     `score` is the parser's confidence in the arc, None for annotated arcs. Two arcs
     are equal if they connect the same tokens by the same label, whatever their
     scores.
+
+    >>> arc = graph.args(doc[3])[0]
+    >>> arc, arc.head, arc.label, arc.dep, arc.score
+    (Arc(wants-ARG1->cat), wants, 'ARG1', cat, None)
     """
 
     head: Token
@@ -32,7 +36,11 @@ class Arc:
     def from_indices(
         cls, doc: Doc, head: int, dep: int, label: str, score: float | None = None
     ) -> Arc:
-        """Make an arc from the indices of its tokens."""
+        """Make an arc from the indices of its tokens.
+
+        >>> Arc.from_indices(doc, 3, 2, "ARG1") == graph.args(doc[3])[0]
+        True
+        """
         return cls(doc[head], doc[dep], label, score)
 
     def __repr__(self) -> str:
@@ -65,6 +73,10 @@ class Predicate:
 
     `args` has the arguments by label; `args.get("ARG1", ())` is safe where a predicate
     may lack one.
+
+    >>> wants = graph.predicates()[2]
+    >>> wants.token, wants.args["ARG2"], wants.args.get("ARG3", ())
+    (wants, (eat,), ())
     """
 
     token: Token

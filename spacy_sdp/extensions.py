@@ -27,6 +27,11 @@ def register_extensions(attr: str = DEFAULT_ATTR) -> None:
     parsed elsewhere. Calling it again is harmless.
 
     attr (str): The name of the attribute.
+
+    >>> register_extensions("psd")
+    >>> doc._.psd = [(3, 2, "ACT-arg")]
+    >>> doc[3]._.psd_args
+    (Arc(wants-ACT-arg->cat),)
     """
     if (
         not isinstance(attr, str)

@@ -24,6 +24,11 @@ class SemanticGraph:
     Iterating gives the arcs, sorted by head and then by dependent. Indices are token
     indices of the Doc. Make one with `SemanticGraph.from_arcs`, or let `doc._.sdp`
     give it to you.
+
+    >>> doc._.sdp
+    SemanticGraph(5 arcs, tops: wants)
+    >>> [arc for arc in graph if arc.head.text == "eat"]
+    [Arc(eat-ARG1->cat)]
     """
 
     def __init__(
@@ -69,6 +74,9 @@ class SemanticGraph:
         frames (Mapping[int, str]): The sense of a node, for corpora that have one.
         predicates (Iterable[int]): Nodes that are predicates without arguments.
         RETURNS (SemanticGraph): The graph.
+
+        >>> SemanticGraph.from_arcs(doc, [(3, 2, "ARG1")], tops=[3])
+        SemanticGraph(1 arcs, tops: wants)
         """
         sentence_of = sentence_numbers(doc)
         indexed = [_as_indexed(arc) for arc in arcs]
@@ -104,6 +112,9 @@ class SemanticGraph:
         doc (Doc): The document, with the same tokens as the original's.
         data (Mapping[str, Any]): The dictionary.
         RETURNS (SemanticGraph): The graph.
+
+        >>> SemanticGraph.from_dict(doc, graph.to_dict()) == graph
+        True
         """
         unknown = set(data) - {"tokens", "arcs", "tops", "frames", "predicates"}
         if unknown or not {"arcs", "tops"} <= set(data):
@@ -131,6 +142,9 @@ class SemanticGraph:
             `[head, dep, label, score]`; `tops`, a list of indices; and, where the
             annotation has them, `frames`, a list of `[index, frame]`, and
             `predicates`, the indices of predicates without arguments.
+
+        >>> graph.to_dict()["arcs"][0]
+        [0, 2, 'BV', None]
         """
         data: dict[str, Any] = {
             "tokens": self._n_tokens,
@@ -157,7 +171,10 @@ class SemanticGraph:
 
     @staticmethod
     def check_size(doc: Doc, data: Mapping[str, Any]) -> None:
-        """Refuse what was stored before the Doc was retokenized."""
+        """Refuse what was stored before the Doc was retokenized.
+
+        >>> SemanticGraph.check_size(doc, {"tokens": len(doc), "arcs": [], "tops": []})
+        """
         if data["tokens"] != len(doc):
             raise ValueError(
                 f"The semantic graph of this Doc was made for {data['tokens']} tokens, "
@@ -167,12 +184,20 @@ class SemanticGraph:
 
     @property
     def indexed_arcs(self) -> tuple[IndexedArc, ...]:
-        """RETURNS (Tuple[IndexedArc, ...]): The arcs as token indices."""
+        """RETURNS (Tuple[IndexedArc, ...]): The arcs as token indices.
+
+        >>> graph.indexed_arcs[0]
+        IndexedArc(head=0, dep=2, label='BV', score=None)
+        """
         return self._arcs
 
     @property
     def tops(self) -> tuple[Token, ...]:
-        """RETURNS (Tuple[Token, ...]): The top nodes, what the sentence is about."""
+        """RETURNS (Tuple[Token, ...]): The top nodes, what the sentence is about.
+
+        >>> graph.tops
+        (wants,)
+        """
         return tuple(self.doc[i] for i in self._tops)
 
     def heads(self, token: Token) -> tuple[Arc, ...]:
@@ -180,6 +205,9 @@ class SemanticGraph:
 
         token (Token): A token of the graph's Doc.
         RETURNS (Tuple[Arc, ...]): The arcs, sorted by head.
+
+        >>> graph.heads(doc[5])
+        (Arc(wants-ARG2->eat),)
         """
         return self._view(self.arcs_by_dep.get(self._index(token), ()))
 
@@ -188,6 +216,9 @@ class SemanticGraph:
 
         token (Token): A token of the graph's Doc.
         RETURNS (Tuple[Arc, ...]): The arcs, sorted by dependent.
+
+        >>> graph.args(doc[3])
+        (Arc(wants-ARG1->cat), Arc(wants-ARG2->eat))
         """
         return self._view(self.arcs_by_head.get(self._index(token), ()))
 
@@ -196,6 +227,9 @@ class SemanticGraph:
 
         token (Token): A token of the graph's Doc.
         RETURNS (Optional[str]): The sense, or None.
+
+        >>> SemanticGraph.from_arcs(doc, [], frames={5: "v:e-i-p"}).frame(doc[5])
+        'v:e-i-p'
         """
         return self._frames.get(self._index(token))
 
@@ -204,6 +238,9 @@ class SemanticGraph:
 
         token (Token): A token of the graph's Doc.
         RETURNS (bool): Whether it is a predicate.
+
+        >>> graph.is_predicate(doc[1]), graph.is_predicate(doc[2])
+        (True, False)
         """
         i = self._index(token)
         return i in self.arcs_by_head or i in self._predicates
@@ -352,7 +389,11 @@ class SemanticGraph:
 
     @cached_property
     def arcs_by_head(self) -> dict[int, list[IndexedArc]]:
-        """RETURNS (Dict[int, List[IndexedArc]]): The arcs from each predicate."""
+        """RETURNS (Dict[int, List[IndexedArc]]): The arcs from each predicate.
+
+        >>> [arc.label for arc in graph.arcs_by_head[3]]
+        ['ARG1', 'ARG2']
+        """
         groups: dict[int, list[IndexedArc]] = {}
         for arc in self._arcs:
             groups.setdefault(arc.head, []).append(arc)
@@ -360,7 +401,11 @@ class SemanticGraph:
 
     @cached_property
     def arcs_by_dep(self) -> dict[int, list[IndexedArc]]:
-        """RETURNS (Dict[int, List[IndexedArc]]): The arcs to each argument."""
+        """RETURNS (Dict[int, List[IndexedArc]]): The arcs to each argument.
+
+        >>> [arc.label for arc in graph.arcs_by_dep[5]]
+        ['ARG2']
+        """
         groups: dict[int, list[IndexedArc]] = {}
         for arc in self._arcs:
             groups.setdefault(arc.dep, []).append(arc)

@@ -124,6 +124,17 @@ class SemanticMatcher:
         patterns (Iterable[Mapping]): The patterns, any of which may match.
         on_match (Optional[Callable]): Called for each match with the matcher, the Doc,
             the index of the match, and all matches.
+
+        >>> matcher = SemanticMatcher(doc.vocab)
+        >>> nodes = {"who": {"LOWER": "cat"}, "act": {"LOWER": {"REGEX": "ants|eat"}}}
+        >>> arcs = [{"head": "act", "label": ["ARG1", "ARG2"], "dep": "who"}]
+        >>> def show(matcher, doc, i, matches):
+        ...     print(matches[i].tokens["act"])
+        >>> matcher.add("CATS", [{"nodes": nodes, "arcs": arcs}], show)
+        >>> len(matcher(doc))
+        wants
+        eat
+        2
         """
         compiled = [
             self._compile(name, number, pattern)
@@ -145,6 +156,14 @@ class SemanticMatcher:
         """Add the patterns of a JSON file, an object of lists of patterns by name.
 
         path (Path): The file.
+
+        >>> import tempfile
+        >>> file = Path(tempfile.mkdtemp()) / "patterns.json"
+        >>> _ = file.write_text('{"VERB": [{"nodes": {"verb": {"LOWER": "eat"}}}]}')
+        >>> matcher = SemanticMatcher(doc.vocab)
+        >>> matcher.add_from_json(file)
+        >>> "VERB" in matcher
+        True
         """
         try:
             data = json.loads(Path(path).read_text(encoding="utf8"))
@@ -161,6 +180,12 @@ class SemanticMatcher:
         """Remove the patterns of a name.
 
         name (str): The name.
+
+        >>> matcher = SemanticMatcher(doc.vocab)
+        >>> matcher.add("EAT", [{"nodes": {"verb": {"LOWER": "eat"}}}])
+        >>> matcher.remove("EAT")
+        >>> len(matcher)
+        0
         """
         if name not in self:
             raise ValueError(f"There are no patterns under the name {name!r}.")

@@ -79,7 +79,11 @@ def test_a_picture_has_words_labels_and_the_top(cat):
     labels = sorted(e.text for e in elements(svg, "text", "label"))
     assert labels == ["ARG1", "ARG1", "ARG1", "ARG2", "BV"]
     assert render(cat._.sdp) == svg
-    assert len(elements(render(cat[2:6]), "text", "label")) == 3
+    part = render(cat[2:6])
+    assert len(elements(part, "text", "label")) == 3
+    words = [e.text for e in elements(part, "text", "word")]
+    assert words == ["cat", "wants", "to", "eat"]
+    assert render(cat[2:2]) == ""
 
 
 def test_sentences_are_drawn_apart(nlp):

@@ -40,13 +40,20 @@ def render(
         were missed or invented have others. (In text there are no colours.)
     attr (str): The attribute of Docs and Spans with the graph.
     RETURNS (str): The drawings of all sentences.
+
+    >>> print(render(doc[3:6], style="text"))
+      ╭──ARG2───╮
+      │         ▼
+    wants  to  eat
+    ═════
     """
     if style not in STYLES:
         raise ValueError(
             f"There is no style {style!r}: choose one of {', '.join(STYLES)}."
         )
     other = None if gold is None else get_drawable(gold, attr)
-    pictures = make_pictures(get_drawable(source, attr), other)
+    span = source if isinstance(source, Span) else None
+    pictures = make_pictures(get_drawable(source, attr), other, span)
     return "\n".join(STYLES[style](picture) for picture in pictures)
 
 

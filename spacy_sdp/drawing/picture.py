@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from spacy.tokens import Span
+
 from ..graph import SemanticGraph
 from ..sentences import sentences
 from .layout import PlacedArc
@@ -28,27 +30,32 @@ class Picture:
 
 
 def make_pictures(
-    graph: SemanticGraph, gold: SemanticGraph | None = None
+    graph: SemanticGraph,
+    gold: SemanticGraph | None = None,
+    span: Span | None = None,
 ) -> Iterator[Picture]:
     """Yield what is to be drawn of each sentence.
 
     graph (SemanticGraph): The graph.
     gold (Optional[SemanticGraph]): A graph of the same words to compare it with, which
         is drawn below.
+    span (Optional[Span]): Draw only these words.
     YIELDS (Picture): The sentences, without whitespace.
     """
     if gold is not None and [t.text for t in gold.doc] != [t.text for t in graph.doc]:
         raise ValueError(
             "Graphs can only be compared if their Docs have the same words."
         )
-    for span in sentences(graph.doc):
-        tokens = [token for token in span if not token.text.isspace()]
+    shown = graph.doc[:] if span is None else span
+    for sent in sentences(graph.doc):
+        part = graph.doc[max(sent.start, shown.start) : min(sent.end, shown.end)]
+        tokens = [token for token in part if not token.text.isspace()]
         if not tokens:
             continue
         index = {token.i: number for number, token in enumerate(tokens)}
         picture = Picture(
             [token.text for token in tokens],
-            span.text.strip(),
+            part.text.strip(),
             {index[top.i] for top in graph.tops if top.i in index},
             _place_arcs(graph, index),
         )
