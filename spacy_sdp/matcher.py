@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -136,12 +137,28 @@ class SemanticMatcher:
         eat
         2
         """
+        if on_match is not None and not callable(on_match):
+            raise ValueError(
+                f"The on_match of {name!r} cannot be called: {on_match!r}."
+            )
+        self._add(name, self._compile_all(name, patterns), on_match)
+
+    def _compile_all(
+        self, name: str, patterns: Iterable[Mapping[str, Any]]
+    ) -> list[Pattern]:
+        if not isinstance(name, str):
+            raise ValueError(f"A name of patterns has to be a string, not {name!r}.")
         compiled = [
             self._compile(name, number, pattern)
             for number, pattern in enumerate(patterns)
         ]
         if not compiled:
             raise ValueError(f"There is no pattern to add under the name {name!r}.")
+        return compiled
+
+    def _add(
+        self, name: str, compiled: list[Pattern], on_match: OnMatch | None
+    ) -> None:
         if name in self:
             self.remove(name)
         for number, pattern in enumerate(compiled):
@@ -154,6 +171,8 @@ class SemanticMatcher:
 
     def add_from_json(self, path: Path | str) -> None:
         """Add the patterns of a JSON file, an object of lists of patterns by name.
+
+        If one is invalid, none is added.
 
         path (Path): The file.
 
@@ -171,10 +190,16 @@ class SemanticMatcher:
             raise ValueError(f"{path}: no JSON ({error})") from None
         if not isinstance(data, dict):
             raise ValueError(f"{path}: expected an object of lists of patterns by name")
+        compiled = {}
         for name, patterns in data.items():
             if not isinstance(patterns, list):
                 raise ValueError(f"{path}: {name!r} has to have a list of patterns")
-            self.add(name, patterns)
+            try:
+                compiled[name] = self._compile_all(name, patterns)
+            except ValueError as error:
+                raise ValueError(f"{path}: {error}") from None
+        for name, each in compiled.items():
+            self._add(name, each, None)
 
     def remove(self, name: str) -> None:
         """Remove the patterns of a name.
@@ -266,9 +291,15 @@ class SemanticMatcher:
         for node, attributes in nodes.items():
             if not isinstance(attributes, Mapping) or "OP" in attributes:
                 raise error(f"node {node!r} has to be a token pattern without 'OP'.")
+            for extension in attributes.get("_") or {}:
+                if not Token.has_extension(extension):
+                    raise error(
+                        f"node {node!r} asks for Token._.{extension}, which does not "
+                        "exist: register it before with Token.set_extension."
+                    )
             try:
                 Matcher(self.vocab, validate=True).add("node", [[dict(attributes)]])
-            except ValueError as problem:
+            except (ValueError, re.error) as problem:
                 reason = " ".join(str(problem).split())
                 raise error(f"node {node!r} is no token pattern: {reason}") from None
         arcs = [_compile_arc(arc, nodes, error) for arc in pattern.get("arcs") or ()]
@@ -312,16 +343,18 @@ def _compile_arc(
             "and 'direction'."
         )
     for end in ("head", "dep"):
-        if arc[end] not in nodes:
+        if not isinstance(arc[end], str) or arc[end] not in nodes:
             raise error(f"the arc {dict(arc)} has a {end} that is no node.")
     if arc["head"] == arc["dep"]:
         raise error(f"the arc {dict(arc)} is a self-loop.")
     label = arc.get("label")
-    labels = [label] if isinstance(label, str) else label or []
+    labels = [label] if isinstance(label, str) else [] if label is None else label
     if not isinstance(labels, list) or not all(isinstance(x, str) for x in labels):
         raise error(
             f"the label {label!r} is no label, no list of labels, and not None."
         )
+    if labels == [] and label is not None:
+        raise error(f"the arc {dict(arc)} has an empty list of labels; any is None.")
     op, direction = arc.get("op", REQUIRED), arc.get("direction", "down")
     if op not in (REQUIRED, OPTIONAL, NEGATED):
         raise error(f"the op {op!r} is none of '', '?' and '!'.")

@@ -81,11 +81,14 @@ def make_long_doc():
 def docs(cat):
     chinese = [(1, 0, "Desc"), (2, 1, "Exp"), (2, 3, "dCont"), (3, 4, "Pat")]
     hebrew = [(1, 0, "ARG1"), (1, 2, "ARG2"), (-1, 1, "root")]
+    wide = "WWWWWWW MMMMMMM @@@@@@ %%%%%%% —————— mmmmmmm COMMUNICATION MANAGEMENT"
+    labels = ["WWWWWWWW", "mmmmmmmmm", "@@@@@@", "MMMMM", "ARG1", "%%%", "A"]
     return [
         cat,
         make_long_doc(),
         make_doc("小 猫 想 吃 新鲜的大鱼", [*chinese, (-1, 2, "root")], separator=""),
         make_doc("הילדה אוכלת תפוח", hebrew),
+        make_doc(wide, [(i + 1, i, label) for i, label in enumerate(labels)]),
     ]
 
 
@@ -103,7 +106,7 @@ def test_nothing_overlaps(docs, tmp_path):
 
 def test_the_filter_shows_what_matches(docs, tmp_path):
     found = draw_and_probe(docs, "filter", tmp_path)
-    everything = ["The", "it ", "小猫想", "היל"]
+    everything = ["The", "it ", "小猫想", "היל", "WWW"]
     assert [result["texts"] for result in found["results"]] == [
         everything,
         ["The"],
@@ -113,8 +116,8 @@ def test_the_filter_shows_what_matches(docs, tmp_path):
         everything,
     ]
     counts = [result["count"] for result in found["results"]]
-    assert counts[:2] == ["4 sentences", "1 of 4 sentences"]
-    assert found["labels"][:3] == ["", "ARG1", "ARG2"]
+    assert counts[:2] == ["5 sentences", "1 of 5 sentences"]
+    assert found["labels"] == sorted({*found["labels"]}) and "BV" in found["labels"]
     assert found["faint"] == 4
     assert found["copied"].startswith("<svg") and "faint" not in found["copied"]
     assert "<style>" in found["copied"]

@@ -105,6 +105,33 @@ def test_comparison_tells_matches_from_mistakes(cat):
         render(system, gold=other)
 
 
+def test_tops_are_compared_too(cat):
+    system = cat.copy()
+    system._.sdp = [(-1, 5, "root")]
+    words = elements(render(system, gold=cat), "text", "top")
+    assert {e.text: e.get("class").split()[2] for e in words} == {
+        "wants": "missed",
+        "eat": "invented",
+    }
+    text = render(system, "text", gold=cat)
+    assert "╌" * len("wants") in text and "~" * len("eat") in text
+    dot = render(system, "dot", gold=cat)
+    assert 'label="wants", fontcolor="#c77700"' in dot
+    assert 'label="eat", fontcolor="#b3261e"' in dot
+
+
+def test_what_is_no_graph_cannot_be_drawn():
+    with pytest.raises(TypeError, match="SemanticGraph can be drawn, not a str"):
+        render("abc")
+
+
+def test_odd_characters_do_not_break_lines():
+    doc = Doc(Vocab(), words=["\u0301a", "b\tc\nd", "e"])
+    doc._.sdp = [(1, 0, "x\ny"), (-1, 1, "root")]
+    lines = render(doc, "text").splitlines()
+    assert len(lines) == 4 and "b c d" in lines[2] and "x y" in lines[0]
+
+
 def test_any_text_is_escaped():
     doc = Doc(Vocab(), words=["<b>", "&", '"', "\x00"])
     doc._.sdp = [(0, 1, "<i>&\x07")]
@@ -173,7 +200,7 @@ def test_graphviz_gets_words_arcs_and_the_top(cat):
         '  0 [label="The"];',
         '  1 [label="shy"];',
         '  2 [label="cat"];',
-        '  3 [label="wants", fontcolor="#b3261e"];',
+        '  3 [label="wants", fontcolor="#1f5fa8"];',
         '  5 [label="eat"];',
         '  0 -> 2 [label="BV"];',
         '  1 -> 2 [label="ARG1"];',

@@ -134,6 +134,13 @@ def test_patterns_have_names_callbacks_and_files(matcher, cat, tmp_path):
         ({"nodes": {}}, "'nodes' has to have a token pattern for each name"),
         ({"nodes": {"a": {"OP": "?"}}}, "node 'a' has to be a token pattern without"),
         ({"nodes": {"a": {"LOWR": "x"}}}, "node 'a' is no token pattern: "),
+        ({"nodes": {"a": {"TEXT": {"REGEX": "("}}}}, "node 'a' is no token pattern: "),
+        ({"nodes": {"a": {"_": {"nothing": 1}}}}, r"asks for Token\._\.nothing, which"),
+        ({"nodes": {"a": {}}, "arcs": [arc(["a"], "a")]}, "has a head that is no node"),
+        (
+            {"nodes": {"a": {}, "b": {}}, "arcs": [arc("a", "b", [])]},
+            "has an empty list of labels; any is None",
+        ),
         ({"nodes": {"a": {}}, "arcs": [["a"]]}, r"the arc \['a'\] has to have 'head'"),
         ({"nodes": {"a": {}}, "arcs": [arc("a", "b")]}, "has a dep that is no node"),
         ({"nodes": {"a": {}}, "arcs": [arc("a", "a")]}, "is a self-loop"),
@@ -181,6 +188,14 @@ def test_other_mistakes_are_refused(matcher, nlp, tmp_path):
     (tmp_path / "p.json").write_text('{"X": 1}')
     with pytest.raises(ValueError, match="'X' has to have a list of patterns"):
         matcher.add_from_json(tmp_path / "p.json")
+    (tmp_path / "p.json").write_text('{"A": [{"nodes": {"a": {}}}], "B": [7]}')
+    with pytest.raises(ValueError, match=r"p\.json: Invalid pattern 0 of 'B'"):
+        matcher.add_from_json(tmp_path / "p.json")
+    with pytest.raises(ValueError, match="has to be a string, not 3"):
+        matcher.add(3, [{"nodes": {"a": {}}}])
+    with pytest.raises(ValueError, match="on_match of 'A' cannot be called: 3"):
+        matcher.add("A", [{"nodes": {"a": {}}}], 3)
+    assert len(matcher) == 0
 
 
 def test_patterns_that_match_too_often_are_refused(nlp):

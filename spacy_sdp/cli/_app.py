@@ -50,6 +50,13 @@ def show_left_out(left_out: Counter[str], *, err: bool = False) -> None:
         typer.secho(f"⚠ sentences left out: {reasons}", fg="yellow", err=err)
 
 
+def check_output(output_path: Path, input_paths: Iterable[Path]) -> None:
+    """Refuse to replace a file that is read."""
+    for path in input_paths:
+        if path.exists() and output_path.exists() and output_path.samefile(path):
+            raise ValueError(f"{output_path} is read, and would be replaced.")
+
+
 @contextmanager
 def user_errors() -> Iterator[None]:
     """Turn errors that a user can cause into one line on stderr and exit code 1."""

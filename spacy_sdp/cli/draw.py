@@ -19,7 +19,15 @@ from ..drawing.picture import Picture, make_pictures
 from ..extensions import DEFAULT_ATTR
 from ..formats import FormatError
 from ..formats.files import atomic_write
-from ._app import FORMAT_HELP, PROGRESS, read_all, sdp, show_left_out, user_errors
+from ._app import (
+    FORMAT_HELP,
+    PROGRESS,
+    check_output,
+    read_all,
+    sdp,
+    show_left_out,
+    user_errors,
+)
 
 
 @sdp.command("draw")
@@ -64,7 +72,10 @@ def draw_cli(
 
     For the graphs of a text of your own, see sdp parse --to html.
     """
+    if output_path.suffix.lower() not in (".html", ".htm"):
+        raise typer.BadParameter("--output: the page has to be an .html file.")
     with user_errors():
+        check_output(output_path, [*input_paths, *([gold_path] if gold_path else [])])
         left_out: Counter[str] = Counter()
         docs = _read_docs(input_paths, from_format, attr, left_out)
         gold = (
@@ -83,8 +94,9 @@ def draw_cli(
             for piece in tqdm(pages, unit=" sentences", **PROGRESS):
                 file.write(piece.encode())
                 count += 1
-    # The beginning and the end of the page are pieces, too.
-    typer.secho(f"✔ {output_path}: {count - 2} sentences", fg="green", err=True)
+    count -= 2  # the beginning and the end of the page
+    noun = "sentence" if count == 1 else "sentences"
+    typer.secho(f"✔ {output_path}: {count} {noun}", fg="green", err=True)
     show_left_out(left_out, err=True)
 
 

@@ -57,7 +57,7 @@ def inspect_cli(
         bool, typer.Option("--json", help="Print JSON, with complete histograms.")
     ] = False,
 ) -> None:
-    """Count what is in training data, and warn of what training would suffer from.
+    """Count what is in training data, and warn of problems.
 
     Re-entrant tokens are those with more than one head. Crossing arcs are those that
     cross at least one other arc when all are drawn above the words. The arcs from the

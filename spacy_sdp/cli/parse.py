@@ -13,8 +13,8 @@ from tqdm import tqdm
 
 from ..extensions import DEFAULT_ATTR
 from ..formats.files import STANDARD_STREAM
-from ._app import PROGRESS, sdp, user_errors
-from .interrupt import Interruptible
+from ._app import PROGRESS, check_output, sdp, user_errors
+from .interrupt import Interruptible, PostponedErrors, end_workers
 from .pipelines import MODEL_HELP, load_pipeline
 from .results import (
     OUTPUT_FORMATS,
@@ -65,8 +65,10 @@ def parse_cli(
     threshold: Annotated[
         float | None,
         typer.Option(
+            min=0,
+            max=1,
             help="Least probability of an arc: below 0.5 finds more, above errs less. "
-            "[default: the pipeline's own]"
+            "[default: the pipeline's own]",
         ),
     ] = None,
     batch_size: Annotated[
@@ -94,20 +96,26 @@ def parse_cli(
     then not written); 2 for wrong options; 130 after Ctrl-C, with what was parsed until
     then written as a whole.
     """
-    if not inputs and sys.stdin.isatty():
-        raise typer.BadParameter('Give a text to parse, as in sdp parse "Dogs bark."')
+    if not inputs and (sys.stdin is None or sys.stdin.isatty()):
+        raise typer.BadParameter('Give a text to parse, as in sdp parse "It works."')
+    if from_format is not None and from_format not in INPUT_FORMATS:
+        raise typer.BadParameter(
+            f"--from: there is no format {from_format!r}; choose one of "
+            f"{', '.join(INPUT_FORMATS)}."
+        )
+    to = find_output_format(output_path, to_format)
     arguments = inputs or [STANDARD_STREAM]
     with user_errors():
-        to = find_output_format(output_path, to_format)
+        check_output(output_path, [Path(each) for each in arguments if is_file(each)])
         if n_process > 1:
             # Threads and processes together would deadlock, and be slower.
             torch.set_num_threads(1)
         nlp = load_pipeline(model, threshold)
-        texts = read_inputs(arguments, from_format, nlp.vocab)
+        texts = PostponedErrors(read_inputs(arguments, from_format, nlp.vocab))
         parsed = nlp.pipe(
             texts, as_tuples=True, batch_size=batch_size, n_process=n_process
         )
-        results = Interruptible(_show_progress(parsed, attr))
+        results = Interruptible(_watch(parsed, texts, attr))
         title = ", ".join(Path(each).name for each in arguments if is_file(each))
         write_results(results, output_path, to, attr, title or "Semantic graphs")
     if results.interrupted:
@@ -115,10 +123,18 @@ def parse_cli(
         raise typer.Exit(INTERRUPTED)
 
 
-def _show_progress(results: Iterable[Result], attr: str) -> Iterator[Result]:
+def _watch(
+    results: Iterable[Result], texts: PostponedErrors, attr: str
+) -> Iterator[Result]:
     """Check that there are graphs, and show how many words a second they take."""
-    with tqdm(unit=" words", **PROGRESS) as bar:
-        for doc, context in results:
-            graph_of(doc, attr)
-            bar.update(len(doc))
-            yield doc, context
+    try:
+        with tqdm(unit=" words", **PROGRESS) as bar:
+            for doc, context in results:
+                graph_of(doc, attr)
+                bar.update(len(doc))
+                yield doc, context
+    except BaseException:
+        # Also if the reader of our output has seen enough.
+        end_workers()
+        raise
+    texts.check()

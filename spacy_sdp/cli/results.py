@@ -7,9 +7,11 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+import typer
 from spacy.tokens import Doc
 
 from .. import formats
+from ..drawing.layout import display_width
 from ..drawing.page import draw_page
 from ..drawing.picture import make_pictures
 from ..extensions import get_graph
@@ -38,7 +40,7 @@ def find_output_format(path: Path, format: str | None) -> str:
         return SUFFIXES[path.suffix.lower()]
     if format not in OUTPUT_FORMATS:
         what = f"no format {format!r}" if format else f"no format for {path.name!r}"
-        raise ValueError(
+        raise typer.BadParameter(
             f"There is {what}: choose one of {', '.join(OUTPUT_FORMATS)} with --to."
         )
     return format
@@ -114,11 +116,14 @@ def _to_text(doc: Doc, attr: str) -> str:
 
 def _lines(doc: Doc, graph: SemanticGraph) -> Iterator[str]:
     for span in sentences(doc):
-        yield span.text
+        if not span.text.strip():
+            continue
+        yield " ".join(span.text.split())
         heads = [token for token in span if graph.args(token) or token in graph.tops]
-        width = max((len(token.text) for token in heads), default=0)
+        width = max((display_width(token.text) for token in heads), default=0)
         for token in heads:
             mark = "*" if token in graph.tops else " "
             args = [f"{arc.label} {arc.dep.text}" for arc in graph.args(token)]
-            yield f" {mark} {token.text:<{width}}  {', '.join(args)}".rstrip()
+            space = " " * (width - display_width(token.text))
+            yield f" {mark} {token.text}{space}  {', '.join(args)}".rstrip()
         yield ""

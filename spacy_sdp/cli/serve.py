@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import webbrowser
 from errno import EADDRINUSE
+from pathlib import Path
 from typing import Annotated
 
 import typer
+from spacy.util import is_package
 
 from ..extensions import DEFAULT_ATTR
 from ._app import sdp, user_errors
@@ -41,6 +43,9 @@ def serve_cli(
     """
     with user_errors():
         names = models or installed_pipelines()
+        for name in names:
+            if not is_package(name) and not Path(name).is_dir():
+                raise ValueError(f"--model: there is no package or folder {name!r}.")
         try:
             server = Server(names, load_pipeline, attr=attr, port=port)
         except OSError as error:

@@ -163,7 +163,7 @@ class Handler(BaseHTTPRequestHandler):
             )
         try:
             return json.loads(self.rfile.read(int(length)))
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise RequestError(f"not JSON ({error})", HTTPStatus.BAD_REQUEST) from None
 
     def _is_local(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,10 +11,13 @@ from typing import Any
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
+from .. import formats
 from ..formats import FormatError, docbin
 from ..formats.files import STANDARD_STREAM, read_lines
 
 SUFFIXES = {".txt": "text", ".jsonl": "jsonl", ".spacy": "spacy"}
+# Halves of pairs, which JSON can have, but UTF-8 cannot.
+SURROGATE = re.compile("[\\ud800-\\udfff]")
 INPUT_FORMATS = ("text", "lines", "jsonl", "spacy")
 
 # A text, or a Doc whose tokens are to be kept, and what else is known of it.
@@ -31,11 +35,6 @@ def read_inputs(
     vocab (Vocab): The vocabulary of Docs.
     YIELDS (Tuple[str | Doc, Dict[str, Any]]): The texts.
     """
-    if format is not None and format not in INPUT_FORMATS:
-        raise ValueError(
-            f"--from: there is no format {format!r}; choose one of "
-            f"{', '.join(INPUT_FORMATS)}."
-        )
     for argument in arguments:
         if is_file(argument):
             yield from _read_file(argument, format, vocab)
@@ -51,18 +50,25 @@ def is_file(argument: str) -> bool:
     """
     if argument == STANDARD_STREAM:
         return True
-    if len(argument.split()) == 1 and Path(argument).suffix.lower() in SUFFIXES:
+    suffix = Path(argument).suffix.lower()
+    if len(argument.split()) == 1 and suffix in (*SUFFIXES, *formats.SUFFIXES):
         return True
     try:
-        # A pipe is a file, too, but the name of a folder is a word.
-        return Path(argument).exists() and not Path(argument).is_dir()
+        return bool(argument) and Path(argument).exists()
     except (OSError, ValueError):
         # A text may be longer than the name of a file, or have a NUL.
         return False
 
 
 def _read_file(path: str, format: str | None, vocab: Vocab) -> Iterator[Input]:
-    format = format or SUFFIXES.get(Path(path).suffix.lower(), "text")
+    suffix = Path(path).suffix.lower()
+    if format is None and suffix in formats.SUFFIXES and suffix not in SUFFIXES:
+        raise FormatError(
+            "these are graphs, not texts: see sdp draw and sdp convert (or say what "
+            "it is with --from)",
+            path,
+        )
+    format = format or SUFFIXES.get(suffix, "text")
     if format == "spacy":
         return ((doc, {}) for doc in docbin.read_docs(path, vocab))
     if format == "jsonl":
@@ -90,12 +96,18 @@ def _read_jsonl(path: str) -> Iterator[Input]:
         if not line.strip():
             continue
         try:
-            record = json.loads(line)
-        except ValueError as error:
+            record = json.loads(line, parse_constant=_refuse)
+        except (ValueError, RecursionError) as error:
             raise FormatError(f"not JSON ({error})", path, number) from None
         text = record.get("text") if isinstance(record, dict) else None
         if not isinstance(text, str):
             raise FormatError(
                 'expected an object with a text, as in {"text": "..."}', path, number
             )
+        if SURROGATE.search(text):
+            raise FormatError("half of a surrogate pair is no character", path, number)
         yield text, record
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is not JSON")

@@ -61,6 +61,11 @@ def get_drawable(source: Source, attr: str) -> SemanticGraph:
     """Give the graph of a source, which must have one."""
     if isinstance(source, SemanticGraph):
         return source
+    if not isinstance(source, Doc | Span):
+        raise TypeError(
+            "A Doc, a Span or a SemanticGraph can be drawn, not a "
+            f"{type(source).__name__}."
+        )
     graph = (
         span_graph(source, attr)
         if isinstance(source, Span)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from .picture import INVENTED, MATCH, MISSED, Picture
 
-# How an arc is drawn, by what it is in a comparison.
+# How arcs and tops are drawn, by what they are in a comparison.
 ARC_STYLES = {
     "": "",
     MATCH: ', color="#2e7d32"',
     MISSED: ', color="#c77700", style=dashed',
     INVENTED: ', color="#b3261e"',
 }
+TOP_COLORS = {"": "#1f5fa8", MATCH: "#2e7d32", MISSED: "#c77700", INVENTED: "#b3261e"}
 
 
 def draw_dot(picture: Picture) -> str:
@@ -21,11 +22,13 @@ def draw_dot(picture: Picture) -> str:
     """
     # An arc in both graphs is drawn once.
     arcs = picture.above + [arc for arc in picture.below if arc.kind != MATCH]
-    used = picture.tops.union(*((arc.head, arc.dep) for arc in arcs))
+    used = {*picture.tops, *(end for arc in arcs for end in (arc.head, arc.dep))}
     lines = ["digraph {", "  node [shape=plaintext];"]
     for i, word in enumerate(picture.words):
         if i in used:
-            style = ', fontcolor="#b3261e"' if i in picture.tops else ""
+            style = ""
+            if i in picture.tops:
+                style = f', fontcolor="{TOP_COLORS[picture.tops[i]]}"'
             lines.append(f"  {i} [label={_quote(word)}{style}];")
     lines += [
         f"  {arc.head} -> {arc.dep} [label={_quote(arc.label)}{ARC_STYLES[arc.kind]}];"

@@ -121,23 +121,24 @@ def place(
 
 
 def _set_levels(arcs: list[PlacedArc]) -> None:
-    placed: list[PlacedArc] = []
+    size = 1 + max((arc.right for arc in arcs), default=0)
+    # The levels that are taken between a word and the next one, as bits of a number,
+    # and the arcs that begin at a word, which are placed from the shortest on.
+    taken = [0] * size
+    starting: list[list[PlacedArc]] = [[] for _ in range(size)]
     for arc in sorted(arcs, key=lambda arc: (arc.right - arc.left, arc.left)):
-        overlapping = [
-            other
-            for other in placed
-            if other.left < arc.right and other.right > arc.left
-        ]
-        inside = [
-            other.level
-            for other in overlapping
-            if other.left >= arc.left and other.right <= arc.right
-        ]
-        taken = {other.level for other in overlapping}
-        arc.level = 1 + max(inside, default=0)
-        while arc.level in taken:
+        levels = lowest = 0
+        for gap in range(arc.left, arc.right):
+            levels |= taken[gap]
+            for other in starting[gap]:
+                if other.right <= arc.right:
+                    lowest = max(lowest, other.level)
+        arc.level = lowest + 1
+        while levels >> arc.level & 1:
             arc.level += 1
-        placed.append(arc)
+        for gap in range(arc.left, arc.right):
+            taken[gap] |= 1 << arc.level
+        starting[arc.left].append(arc)
 
 
 def _ports(

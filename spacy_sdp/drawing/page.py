@@ -9,6 +9,8 @@ from importlib.resources import files
 from .picture import Picture
 from .svg import draw_svg, escape_xml
 
+# A longer sentence would be a wall of lines.
+LONGEST_PICTURE = 150
 # Nothing may be loaded, whatever stands in the texts.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 FILTER = """\
@@ -77,9 +79,12 @@ def draw_article(picture: Picture) -> str:
     RETURNS (str): HTML.
     """
     text = escape_xml(picture.text)
+    start = f'<article data-text="{text}">\n'
+    if len(picture.words) > LONGEST_PICTURE:
+        note = f"{len(picture.words)} words are too many for a picture."
+        return f'{start}<p class="note">{note}</p>\n{_table(picture)}</article>\n'
     return (
-        f'<article data-text="{text}">\n'
-        f'<div class="picture">{draw_svg(picture)}</div>\n'
+        f'{start}<div class="picture">{draw_svg(picture)}</div>\n'
         f"{_table(picture)}{BUTTONS}</article>\n"
     )
 
@@ -94,7 +99,7 @@ def _table(picture: Picture) -> str:
         )
     rows = []
     for i in sorted({*args, *picture.tops}):
-        kind = ' class="top"' if i in picture.tops else ""
+        kind = f' class="top {picture.tops[i]}"' if i in picture.tops else ""
         word = escape_xml(picture.words[i])
         cells = f"<td{kind}><bdi>{word}</bdi></td><td>{''.join(args.get(i, []))}</td>"
         rows.append(f"<tr>{cells}</tr>\n")

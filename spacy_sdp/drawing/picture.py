@@ -20,7 +20,8 @@ class Picture:
 
     words: list[str]
     text: str
-    tops: set[int] = field(default_factory=set)
+    # Of each top how it compares with another graph, as of an arc.
+    tops: dict[int, str] = field(default_factory=dict)
     above: list[PlacedArc] = field(default_factory=list)
     below: list[PlacedArc] = field(default_factory=list)
 
@@ -56,12 +57,12 @@ def make_pictures(
         picture = Picture(
             [token.text for token in tokens],
             part.text.strip(),
-            {index[top.i] for top in graph.tops if top.i in index},
+            dict.fromkeys(_find_tops(graph, index), ""),
             _place_arcs(graph, index),
         )
         if gold is not None:
             picture.below = _place_arcs(gold, index)
-            _compare(picture)
+            _compare(picture, _find_tops(gold, index))
         yield picture
 
 
@@ -73,8 +74,16 @@ def _place_arcs(graph: SemanticGraph, index: dict[int, int]) -> list[PlacedArc]:
     ]
 
 
-def _compare(picture: Picture) -> None:
-    """Tell arcs in both graphs from those in one of them."""
+def _find_tops(graph: SemanticGraph, index: dict[int, int]) -> list[int]:
+    return [index[top.i] for top in graph.tops if top.i in index]
+
+
+def _compare(picture: Picture, gold_tops: list[int]) -> None:
+    """Tell arcs and tops in both graphs from those in one of them."""
+    picture.tops = {
+        **{top: MATCH if top in gold_tops else INVENTED for top in picture.tops},
+        **{top: MISSED for top in gold_tops if top not in picture.tops},
+    }
     system = {(arc.head, arc.dep, arc.label) for arc in picture.above}
     gold = {(arc.head, arc.dep, arc.label) for arc in picture.below}
     for side, other, kind in (

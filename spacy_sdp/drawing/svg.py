@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from html import escape
+from unicodedata import category
 
 from .layout import Measures, PlacedArc, display_width, is_right_to_left, place
 from .picture import Picture
 
 FONT_SIZE, LABEL_SIZE = 16, 12
-# Wider than most fonts are, as nothing can be measured here.
-COLUMN, LABEL_COLUMN = 0.62 * FONT_SIZE, 0.66 * LABEL_SIZE
+# Widths of characters in em, those of wide fonts, as nothing can be measured here.
+NARROW = frozenset("fijltrI.,:;!|'`()[]{}/\\-\"· ")
+WIDE = frozenset("mMW@%&—…‰™ŒÆœæЖШЩЮжшщю")
+BOLD = 1.15
 LEVEL_HEIGHT = 22
 RADIUS = 8
 MARGIN = 12
@@ -22,10 +25,10 @@ CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 STYLE = """\
 .sdp { --sdp-text: #1b1b1f; --sdp-line: #5b6770; --sdp-back: #ffffff;
-  --sdp-top: #b3261e; --sdp-match: #2e7d32; --sdp-missed: #c77700;
+  --sdp-top: #1f5fa8; --sdp-match: #2e7d32; --sdp-missed: #c77700;
   --sdp-invented: #b3261e; font-family: system-ui, sans-serif; }
 @media (prefers-color-scheme: dark) { .sdp { --sdp-text: #e6e6ea;
-  --sdp-line: #9aa7b0; --sdp-back: #1b1b1f; --sdp-top: #ff8a80;
+  --sdp-line: #9aa7b0; --sdp-back: #1b1b1f; --sdp-top: #8ab4f8;
   --sdp-match: #81c784; --sdp-missed: #ffb74d; --sdp-invented: #ff8a80; } }
 .sdp .back { fill: var(--sdp-back); }
 .sdp .word { font-size: 16px; fill: var(--sdp-text); text-anchor: middle; }
@@ -34,10 +37,12 @@ STYLE = """\
 .sdp .tip { fill: var(--sdp-line); }
 .sdp .label { font-size: 12px; fill: var(--sdp-text); text-anchor: middle;
   paint-order: stroke; stroke: var(--sdp-back); stroke-width: 5px; }
-.sdp .match { --sdp-line: var(--sdp-match); }
-.sdp .missed { --sdp-line: var(--sdp-missed); }
+.sdp .match { --sdp-line: var(--sdp-match); --sdp-top: var(--sdp-match); }
+.sdp .missed { --sdp-line: var(--sdp-missed); --sdp-top: var(--sdp-missed); }
+.sdp .missed.top { text-decoration: underline dashed; }
 .sdp .missed .arc { stroke-dasharray: 5 3; }
-.sdp .invented { --sdp-line: var(--sdp-invented); }
+.sdp .invented { --sdp-line: var(--sdp-invented);
+  --sdp-top: var(--sdp-invented); }
 """
 
 
@@ -48,10 +53,13 @@ def draw_svg(picture: Picture) -> str:
     RETURNS (str): An SVG element.
     """
     layout = place(
-        [display_width(word) * COLUMN for word in picture.words],
+        [
+            FONT_SIZE * text_width(word) * (BOLD if i in picture.tops else 1)
+            for i, word in enumerate(picture.words)
+        ],
         picture.above,
         picture.below,
-        [display_width(arc.label) * LABEL_COLUMN for arc in picture.arcs],
+        [LABEL_SIZE * text_width(arc.label) for arc in picture.arcs],
         MEASURES,
     )
     mirrored = is_right_to_left(picture.text)
@@ -79,7 +87,9 @@ def draw_svg(picture: Picture) -> str:
         parts += [line for line, _ in drawn]
         parts += [label for _, label in drawn]
     for i, (word, x) in enumerate(zip(picture.words, layout.word_x, strict=True)):
-        kind = "word top" if i in picture.tops else "word"
+        kind = "word"
+        if i in picture.tops:
+            kind = f"word top {picture.tops[i]}".strip()
         parts.append(
             f'<text class="{kind}" x="{across(x)}" y="{baseline:.1f}">'
             f"{escape_xml(word)}</text>"
@@ -121,6 +131,23 @@ def _height(arcs: list[PlacedArc]) -> float:
     """The height of the highest arc with its label."""
     highest = max((arc.level for arc in arcs), default=0)
     return highest * LEVEL_HEIGHT + LABEL_SIZE if highest else 0.0
+
+
+def text_width(text: str) -> float:
+    """RETURNS (float): The width of a text in a wide font, in em."""
+    return sum(map(_char_width, text))
+
+
+def _char_width(char: str) -> float:
+    columns = display_width(char)
+    if columns != 1:
+        # Emoji are wider than Chinese characters.
+        return 1.3 if category(char) == "So" else columns / 2
+    if char in NARROW:
+        return 0.42
+    if char in WIDE:
+        return 1.02
+    return 0.82 if char.isupper() or not char.isalnum() else 0.66
 
 
 def escape_xml(text: str) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from .layout import Measures, PlacedArc, display_width, place
-from .picture import Picture
+from .picture import INVENTED, MATCH, MISSED, Picture
 
 # One column between words, and a corner and a piece of line on each side of a label;
 # another column each may be lost in rounding.
 MEASURES = Measures(between_words=2, between_ports=2, around_label=5)
 LINE, POST, CROSSING = "─", "│", "┼"
-TOP_MARK = "═"
+# Under a top; in a comparison, under one that was missed, or invented.
+TOP_MARKS = {"": "═", MATCH: "═", MISSED: "╌", INVENTED: "~"}
 # What is drawn above the words, and how it looks upside down below them.
 UPSIDE_DOWN = str.maketrans({"╭": "╰", "╮": "╯", "▼": "▲"})
 
@@ -36,7 +37,8 @@ def draw_text(picture: Picture) -> str:
         start = round(x - display_width(word) / 2)
         _put(words, start, word)
         if i in picture.tops:
-            _put(marks, start, TOP_MARK * display_width(word))
+            mark = TOP_MARKS[picture.tops[i]]
+            _put(marks, start, mark * display_width(word))
     below = [
         [char.translate(UPSIDE_DOWN) for char in row]
         for row in reversed(_draw_arcs(layout.below, width))
@@ -81,10 +83,13 @@ def _put_label(row: Row, start: int, end: int, label: str) -> None:
 
 def _put(row: Row, column: int, text: str) -> None:
     for char in text:
+        if not char.isprintable():
+            char = " "
         width = display_width(char)
-        if width == 0:
+        if width == 0 and column > 0:
             # A combining character belongs to the one before it.
             row[column - 1] += char
+        if width == 0:
             continue
         row[column : column + width] = [char, *[""] * (width - 1)]
         column += width

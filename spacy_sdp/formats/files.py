@@ -41,6 +41,8 @@ class FormatError(ValueError):
 def open_input(path: Path | str) -> AbstractContextManager[BinaryIO]:
     """Open a file for reading, or standard input for `-`."""
     if str(path) == STANDARD_STREAM:
+        if sys.stdin is None:
+            raise OSError("standard input is closed")
         return nullcontext(sys.stdin.buffer)
     return Path(path).open("rb")
 
@@ -136,6 +138,8 @@ def atomic_write(path: Path | str) -> Iterator[BinaryIO]:
     `-` is standard output, which shows at once what is written.
     """
     if str(path) == STANDARD_STREAM:
+        if sys.stdout is None:
+            raise OSError("standard output is closed")
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return

@@ -95,3 +95,31 @@ def test_what_cannot_be_compared_is_refused(tmp_path):
     assert code == 1 and "sentence 2: " in err and "the same words" in err
     assert not output.exists()
     assert run("draw", EXAMPLES)[0] == 2
+    assert run("draw", EXAMPLES, "-o", tmp_path / "page.pdf")[0] == 2
+
+
+def test_the_input_is_not_replaced(tmp_path):
+    path = tmp_path / "graphs.html"
+    path.write_text(EXAMPLES.read_text())
+    code, _, err = run("draw", path, "--from", "sdp", "-o", path)
+    assert code == 1 and "is read, and would be replaced" in err
+
+
+def test_another_top_is_a_mistake(page, tmp_path):
+    sentences = list(sdp.read(EXAMPLES))
+    gold_top = sentences[0].tops[0]
+    other = next(i for i in range(len(sentences[0].words)) if i != gold_top)
+    sentences[0].tops = [other]
+    write(sentences, tmp_path / "system.sdp")
+    content = page(tmp_path / "system.sdp", "--gold", EXAMPLES)
+    assert content.count('class="word top missed"') == 1
+    assert content.count('class="word top invented"') == 1
+
+
+def test_very_long_sentences_have_a_table_only(page, tmp_path):
+    words = [f"w{i}" for i in range(200)]
+    arcs = [(i, i + 1, "A") for i in range(199)]
+    write([Sentence(words=words, arcs=arcs, tops=[0])], tmp_path / "long.sdp")
+    content = page(tmp_path / "long.sdp")
+    assert "200 words are too many for a picture" in content
+    assert "<svg" not in content and content.count('class="argument"') == 199

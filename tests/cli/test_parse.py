@@ -3,6 +3,9 @@
 import json
 import os
 import signal
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 import spacy
@@ -63,8 +66,7 @@ def test_the_threshold_decides_about_arcs(monkeypatch):
         out = run("parse", CAT, "--to", "jsonl", "--threshold", threshold)[1]
         counts.append(len(json.loads(out)["triples"]))
     assert counts[0] > counts[1]
-    code, _, err = run("parse", CAT, "--threshold", 2)
-    assert code == 1 and "'threshold' of 'sdp_meanfield' is a probability" in err
+    assert run("parse", CAT, "--threshold", 2)[0] == 2
 
 
 TEXTS = ["Dogs bark. Cats purr.", "Fish swim."]
@@ -148,6 +150,51 @@ def test_processes_give_the_same_in_the_same_order(chain, tmp_path):
     assert one == two and one[1].count("barks.\n") == 20
 
 
+@pytest.mark.parametrize("end", ["error", "interrupt", "closed pipe"])
+def test_an_early_end_does_not_wait_for_other_processes(end, chain, tmp_path):
+    """As a process of its own, which would hang for ever."""
+    path = tmp_path / "in.jsonl"
+    lines = ['{"text": "Dogs bark."}'] * 3000
+    path.write_text("\n".join([*lines, "broken" if end == "error" else ""]))
+    code = "import sys; sys.path.insert(0, sys.argv.pop(1)); import util; util.sdp()"
+    command = [sys.executable, "-c", code, str(Path(__file__).parents[1]), "parse"]
+    command += [path, "--model", chain, "--n-process", "2", "--batch-size", "20"]
+    with subprocess.Popen(
+        list(map(str, command)),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    ) as process:
+        if end != "error":
+            process.stdout.readline()
+        if end == "interrupt":
+            process.send_signal(signal.SIGINT)
+        if end == "closed pipe":
+            process.stdout.close()
+            err = process.stderr.read().decode()
+        else:
+            out, err = map(bytes.decode, process.communicate(timeout=100))
+        assert process.wait(timeout=100) == {"interrupt": 130}.get(end, 1)
+    if end == "error":
+        assert out.count("bark.\n") == 3000 and "in.jsonl, line 3001: not JSON" in err
+    if end == "interrupt":
+        assert "interrupted: the rest was not parsed" in err
+    assert "Traceback" not in err
+
+
+def test_closed_streams_are_named(chain):
+    code = "import sys; sys.path.insert(0, sys.argv.pop(1)); import util; util.sdp()"
+    command = f'"{sys.executable}" -c "{code}" "{Path(__file__).parents[1]}" parse'
+    for more, message in (
+        (f'"It works." --model "{chain}" >&-', "✘ standard output is closed"),
+        ("<&-", "Give a text to parse"),
+    ):
+        result = subprocess.run(
+            ["bash", "-c", f"{command} {more}"], capture_output=True, text=True
+        )
+        assert result.returncode in (1, 2) and message in result.stderr
+
+
 def test_nothing_to_parse_is_no_error(chain, tmp_path):
     (tmp_path / "empty.txt").write_text("")
     assert run("parse", tmp_path / "empty.txt", "--model", chain) == (0, "", "")
@@ -160,6 +207,9 @@ def test_nothing_to_parse_is_no_error(chain, tmp_path):
         ("in.jsonl", '{"text": "a"}\n{"text": 1}\n', "in.jsonl, line 2: expected an"),
         ("in.jsonl", "[1]\n", "in.jsonl, line 1: expected an object with a text"),
         ("in.jsonl", "{\n", "in.jsonl, line 1: not JSON"),
+        ("in.jsonl", '{"text": "a", "x": NaN}', "line 1: not JSON (NaN is not"),
+        ("in.jsonl", '{"text": "\\ud800"}', "line 1: half of a surrogate pair"),
+        ("in.jsonl", "[" * 100_000, "line 1: not JSON"),
         ("in.txt", b"caf\xe9", "in.txt, line 1: not UTF-8"),
         ("in.spacy", "x", "in.spacy: not a .spacy file"),
         ("missing.txt", None, "missing.txt: No such file or directory"),
@@ -178,11 +228,32 @@ def test_broken_files_are_refused(name, content, message, chain, tmp_path):
 def test_unknown_formats_are_refused(chain, tmp_path):
     arguments = ("parse", "Hello.", "--model", chain)
     code, _, err = run(*arguments, "--to", "amr")
-    assert code == 1 and "no format 'amr': choose one of text, jsonl, html, sdp" in err
+    assert code == 2 and "no format 'amr'" in err
     code, _, err = run(*arguments, "-o", tmp_path / "out.xml")
-    assert code == 1 and "no format for 'out.xml'" in err
+    assert code == 2 and "no format for 'out.xml'" in err
     code, _, err = run(*arguments, "--from", "pdf")
-    assert code == 1 and "--from: there is no format 'pdf'" in err
+    assert code == 2 and "there is no format 'pdf'" in err
+
+
+def test_what_is_read_is_not_replaced(chain, tmp_path):
+    path = texts_of(tmp_path / "in.txt", "txt")
+    before = path.read_text()
+    code, _, err = run("parse", path, "-o", path, "--model", chain)
+    assert code == 1 and "is read, and would be replaced" in err
+    assert path.read_text() == before
+
+
+def test_words_that_look_like_files_are_no_texts(chain, tmp_path):
+    code, _, err = run("parse", "nofile.conllu", "--model", chain)
+    assert code == 1 and "nofile.conllu: these are graphs, not texts" in err
+    code, _, err = run("parse", tmp_path, "--model", chain)
+    assert code == 1 and "directory" in err
+
+
+def test_text_lines_up_for_wide_characters(chain):
+    out = run("parse", "猫 吃鱼 a", "--model", chain)[1]
+    assert out.splitlines()[1:3] == ["   吃鱼  ARG1 猫", " * a     ARG1 吃鱼"]
+    assert run("parse", " \n ", "--model", chain)[1] == ""
 
 
 def test_an_interruption_is_the_end_of_the_input():

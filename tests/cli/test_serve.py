@@ -93,6 +93,16 @@ def test_only_pages_of_this_machine_are_answered(server):
     assert ask(server, "POST", "/", "{}", JSON)[0] == 404
 
 
+def test_a_pipeline_that_is_not_there_is_refused():
+    code, _, err = run("serve", "--model", "nosuch")
+    assert code == 1 and "no package or folder 'nosuch'" in err
+
+
+def test_a_long_sentence_does_not_occupy_the_server(server):
+    status, answer = parse(server, "on and " * 2500)
+    assert status == 200 and "too many for a picture" in answer["html"]
+
+
 def test_a_port_in_use_is_refused(tmp_path):
     with socket.socket() as taken:
         taken.bind((ADDRESS, 0))
