@@ -18,7 +18,7 @@ import srsly
 from spacy.cli.package import package
 from thinc.api import Config
 
-VERSION = "0.1.0"
+VERSION = "0.2.0"
 TEXT = "WeScience articles of Wikipedia (test) and a Sherlock Holmes story (ood)"
 DESCRIPTION = (
     "English text to DM semantic dependency graphs in Doc._.sdp, with sentence "

@@ -48,7 +48,7 @@ def MeanFieldParser(
     mlp_dropout: float = 0.33,
     inference: str = "mean_field",
     labelled: bool = True,
-    factored: bool = False,
+    factored: bool = True,
     parts: list[str] = list(PARTS),  # noqa: B006
     tied: bool = False,
     exclude_self: bool = True,
