@@ -31,7 +31,10 @@ DESCRIPTION = (
 )
 ENCODERS = {
     "en_sdp_dm_sm": "Hash embeddings and a BiLSTM, no transformer.",
-    "en_sdp_dm_md": "MiniLM-L6, a transformer small enough for CPUs, fine-tuned.",
+    "en_sdp_dm_md": (
+        "MiniLM-L6, a transformer small enough for CPUs, fine-tuned, also on sentences "
+        "of UD English-EWT as parsed by its first version."
+    ),
 }
 SOURCES: list[dict[str, str]] = [
     {
@@ -41,7 +44,7 @@ SOURCES: list[dict[str, str]] = [
         "license": "annotation MIT, text CC BY-SA 3.0",
     },
     {
-        "name": "UD English-EWT (tags, lemmas, sentence boundaries)",
+        "name": "UD English-EWT (text, tags, lemmas, sentence boundaries)",
         "url": "https://github.com/UniversalDependencies/UD_English-EWT",
         "author": "Natalia Silveira and others",
         "license": "CC BY-SA 4.0",

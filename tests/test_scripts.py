@@ -5,13 +5,14 @@ import sys
 from pathlib import Path
 
 import pytest
+import spacy
 import srsly
 import torch
 from thinc.api import Config
-from util import add_parser, train
+from util import add_parser, save_tiny_bert, train
 
 from spacy_sdp.examples import EXAMPLES
-from spacy_sdp.formats import sdp
+from spacy_sdp.formats import Sentence, conllu, docbin, sdp
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "scripts"))
@@ -34,6 +35,47 @@ def test_rounded_weights_have_eight_significant_bits(nlp, examples):
     assert len(arrays) > 20
     assert all(torch.equal(a, a.bfloat16().float()) for a in arrays)
     assert nlp(text)._.sdp == before
+
+
+def test_silver_data_are_what_the_parser_is_sure_of(tmp_path):
+    texts = [
+        "The shy cat wants to eat.",
+        "Hm.",
+        "Colorless green ideas sleep furiously.",
+    ]
+    sentences = [
+        Sentence(words=[*text[:-1].split(), "."], text=text, arcs=[], tops=[0])
+        for text in texts
+    ]
+    conllu.write(sentences, tmp_path / "texts.conllu")
+    output = tmp_path / "silver.spacy"
+    script = ROOT / "scripts" / "silver.py"
+    command = [script, "en_sdp_dm_sm", tmp_path / "texts.conllu", output]
+    subprocess.run([sys.executable, *command, "--share", "0.5"], check=True)
+    (doc,) = docbin.read_docs(output)
+    # Of two sentences that are long enough.
+    assert doc.text == texts[0]
+    assert doc._.sdp.triples()[2] == ("wants", "ARG1", "cat")
+
+
+def test_an_encoder_is_saved_for_another_pipeline(nlp, tmp_path):
+    save_tiny_bert(tmp_path / "bert", ["the", "cat"])
+    config = {"model": {"name": str(tmp_path / "bert")}}
+    transformer = nlp.add_pipe("transformer", config=config)
+    nlp.initialize()
+    with torch.no_grad():
+        weights = next(transformer.model.transformer.parameters())
+        weights.fill_(0.25)
+    nlp.to_disk(tmp_path / "pipeline")
+    script = ROOT / "scripts" / "export_encoder.py"
+    folders = [tmp_path / "pipeline", tmp_path / "encoder"]
+    subprocess.run([sys.executable, script, *folders], check=True)
+    other = spacy.blank("en")
+    config = {"model": {"name": str(tmp_path / "encoder")}}
+    copy = other.add_pipe("transformer", config=config)
+    other.initialize()
+    copied = next(copy.model.transformer.parameters())
+    assert copied.shape == weights.shape and (copied == 0.25).all()
 
 
 def test_section_20_becomes_the_development_data(tmp_path):
