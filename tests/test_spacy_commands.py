@@ -123,6 +123,7 @@ def test_entry_points_name_what_they_point_at():
         "spacy_augmenters",
         "spacy_scorers",
         "spacy_readers",
+        "thinc_layers",
         "thinc_optimizers",
         "spacy_cli",
     }
