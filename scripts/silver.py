@@ -20,10 +20,8 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from tqdm import tqdm
 
-from spacy_sdp.extensions import get_graph
+from spacy_sdp.extensions import DEFAULT_ATTR, get_graph
 from spacy_sdp.formats import docbin, read
-
-ATTR = "sdp"
 
 
 def make_docs(nlp: Language, path: Path, max_length: int) -> Iterator[Doc]:
@@ -38,7 +36,7 @@ def make_docs(nlp: Language, path: Path, max_length: int) -> Iterator[Doc]:
 
 def confidence(doc: Doc) -> float:
     """RETURNS (float): The mean log-probability of the arcs."""
-    graph = get_graph(doc, ATTR)
+    graph = get_graph(doc, DEFAULT_ATTR)
     scores = [arc.score or 0.0 for arc in graph or ()]
     return mean(math.log(max(score, 1e-9)) for score in scores) if scores else -math.inf
 

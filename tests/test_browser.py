@@ -6,15 +6,12 @@ import shutil
 import subprocess
 from html import unescape
 from pathlib import Path
-from threading import Thread
 
 import pytest
-import spacy
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
-from util import save_chain
+from util import save_chain, serving
 
-from spacy_sdp.cli.server import Server
 from spacy_sdp.drawing.page import draw_page
 from spacy_sdp.drawing.picture import make_pictures
 
@@ -130,16 +127,10 @@ def test_a_wide_picture_scrolls_and_the_page_does_not(docs, tmp_path):
 
 def test_a_sentence_is_typed_and_its_graph_shown(tmp_path):
     names = [str(save_chain(tmp_path / name)) for name in ("one", "two")]
-    with Server(names, spacy.load, attr="sdp", port=0) as server:
+    with serving(names) as server:
         page = with_probe(server.page(), "typing")
         server.page = lambda: page
-        thread = Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            found = open_page(server.url, tmp_path)
-        finally:
-            server.shutdown()
-            thread.join()
+        found = open_page(server.url, tmp_path)
     assert found["first"] == ["The", "shy", "cat", "wants", "to", "eat", "."]
     assert "".join(found["second"]) == "<i>Dogs</i>bark&purr"
     assert found["overlaps"] == []

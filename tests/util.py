@@ -1,6 +1,8 @@
 """What several test files need: small parsers, and commands."""
 
+from contextlib import contextmanager
 from itertools import pairwise
+from threading import Thread
 
 import pytest
 import spacy
@@ -11,6 +13,7 @@ from spacy.util import fix_random_seed
 from typer.testing import CliRunner
 
 from spacy_sdp.cli import sdp
+from spacy_sdp.cli.server import Server
 from spacy_sdp.model.settings import PARTS, Settings
 from spacy_sdp.optimizer import make_adam
 
@@ -181,3 +184,16 @@ def save_chain(path):
     nlp.add_pipe("test_chain")
     nlp.to_disk(path)
     return path
+
+
+@contextmanager
+def serving(pipelines):
+    """Serve the page of `sdp serve` on any port that is free."""
+    with Server(pipelines, spacy.load, attr="sdp", port=0) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield server
+        finally:
+            server.shutdown()
+            thread.join()

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
@@ -16,6 +16,13 @@ from ..formats import FORMATS, FormatError, Sentence, find_files, read
 
 HELP = "Semantic dependency graphs: who does what to whom."
 FORMAT_HELP = ", ".join(FORMATS)
+# Options of the commands that read graphs.
+AttrOption = Annotated[
+    str, typer.Option(help="Attribute of the graphs in .spacy files.")
+]
+FromOption = Annotated[
+    str | None, typer.Option("--from", help=f"Format to read: {FORMAT_HELP}.")
+]
 # A progress bar on a terminal, for what takes long.
 PROGRESS: dict[str, Any] = {"leave": False, "disable": None, "delay": 1}
 

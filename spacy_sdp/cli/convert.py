@@ -17,7 +17,15 @@ from ..extensions import DEFAULT_ATTR
 from ..formats import Sentence, docbin
 from ..formats.files import STANDARD_STREAM
 from ..formats.folding import folding_losses
-from ._app import FORMAT_HELP, PROGRESS, read_all, sdp, show_left_out, user_errors
+from ._app import (
+    PROGRESS,
+    AttrOption,
+    FromOption,
+    read_all,
+    sdp,
+    show_left_out,
+    user_errors,
+)
 
 # The columns of a Sentence by the name of spaCy's attribute.
 COLUMNS = {
@@ -45,9 +53,7 @@ def convert_cli(
         Path,
         typer.Argument(metavar="OUTPUT", help="File to write; - is standard output."),
     ],
-    from_format: Annotated[
-        str | None, typer.Option("--from", help=f"Format to read: {FORMAT_HELP}.")
-    ] = None,
+    from_format: FromOption = None,
     to_format: Annotated[
         str | None, typer.Option("--to", help="Format to write, if not by suffix.")
     ] = None,
@@ -71,9 +77,7 @@ def convert_cli(
             f"{', '.join(COLUMNS)}, none.",
         ),
     ] = None,
-    attr: Annotated[
-        str, typer.Option(help="Attribute of the graphs in .spacy files.")
-    ] = DEFAULT_ATTR,
+    attr: AttrOption = DEFAULT_ATTR,
 ) -> None:
     """Convert graphs from one file format to another.
 

@@ -20,8 +20,9 @@ from ..extensions import DEFAULT_ATTR
 from ..formats import FormatError
 from ..formats.files import atomic_write
 from ._app import (
-    FORMAT_HELP,
     PROGRESS,
+    AttrOption,
+    FromOption,
     check_output,
     read_all,
     sdp,
@@ -51,18 +52,14 @@ def draw_cli(
             help="The right graphs of the same sentences, to compare with.",
         ),
     ] = None,
-    from_format: Annotated[
-        str | None, typer.Option("--from", help=f"Format to read: {FORMAT_HELP}.")
-    ] = None,
+    from_format: FromOption = None,
     limit: Annotated[
         int, typer.Option(min=0, metavar="N", help="Draw the first N sentences only.")
     ] = 0,
     title: Annotated[
         str | None, typer.Option(help="Title of the page. [default: the input's name]")
     ] = None,
-    attr: Annotated[
-        str, typer.Option(help="Attribute of the graphs in .spacy files.")
-    ] = DEFAULT_ATTR,
+    attr: AttrOption = DEFAULT_ATTR,
 ) -> None:
     """Draw graphs on a page for a browser.
 

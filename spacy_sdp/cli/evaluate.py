@@ -14,7 +14,12 @@ from .. import formats
 from ..extensions import DEFAULT_ATTR
 from ..formats.files import atomic_write
 from ..scoring import score_sentences
-from ._app import FORMAT_HELP, sdp, user_errors
+from ._app import (
+    FORMAT_HELP,
+    AttrOption,
+    sdp,
+    user_errors,
+)
 
 
 class Representation(str, Enum):
@@ -56,9 +61,7 @@ def evaluate_cli(
     system_format: Annotated[
         str | None, typer.Option("--system-from", help="Format, if not by suffix.")
     ] = None,
-    attr: Annotated[
-        str, typer.Option(help="Attribute of the graphs in .spacy files.")
-    ] = DEFAULT_ATTR,
+    attr: AttrOption = DEFAULT_ATTR,
 ) -> None:
     """Score a parser's graphs against a gold standard.
 

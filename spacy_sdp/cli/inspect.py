@@ -16,7 +16,15 @@ from tqdm import tqdm
 from .. import formats
 from ..extensions import DEFAULT_ATTR
 from ..statistics import Comparison, Statistics, TokenizerFit
-from ._app import FORMAT_HELP, PROGRESS, read_all, sdp, show_left_out, user_errors
+from ._app import (
+    PROGRESS,
+    AttrOption,
+    FromOption,
+    read_all,
+    sdp,
+    show_left_out,
+    user_errors,
+)
 from .advice import find_problems
 from .plotting import check_plot, save_plot
 from .report import print_report
@@ -37,12 +45,8 @@ def inspect_cli(
             "--dev", metavar="DATA", help="Development data; may be given repeatedly."
         ),
     ] = None,
-    from_format: Annotated[
-        str | None, typer.Option("--from", help=f"Format to read: {FORMAT_HELP}.")
-    ] = None,
-    attr: Annotated[
-        str, typer.Option(help="Attribute of the graphs in .spacy files.")
-    ] = DEFAULT_ATTR,
+    from_format: FromOption = None,
+    attr: AttrOption = DEFAULT_ATTR,
     lang: Annotated[
         str, typer.Option(help="Language of the tokenizer to compare tokens with.")
     ] = "en",

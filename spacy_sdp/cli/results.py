@@ -16,7 +16,7 @@ from ..drawing.page import draw_page
 from ..drawing.picture import make_pictures
 from ..extensions import get_graph
 from ..formats import Sentence, docbin
-from ..formats.files import STANDARD_STREAM, atomic_write
+from ..formats.files import STANDARD_STREAM, write_records
 from ..graph import SemanticGraph
 from ..sentences import sentences
 
@@ -71,9 +71,7 @@ def write_results(
         pieces = (_to_json(doc, attr, context) for doc, context in results)
     else:
         pieces = (_to_text(doc, attr) for doc, _ in results)
-    with atomic_write(path) as file:
-        for piece in pieces:
-            file.write(piece.encode())
+    write_records(pieces, path, lambda piece, _: piece)
 
 
 def graph_of(doc: Doc, attr: str) -> SemanticGraph:

@@ -11,7 +11,7 @@ from typing import Any
 
 from spacy.language import Language
 
-from ..drawing.page import asset, draw_article, end_page, start_page
+from ..drawing.page import POLICY, asset, draw_article, end_page, start_page
 from ..drawing.picture import make_pictures
 from ..drawing.svg import escape_xml
 from .results import graph_of, to_record
@@ -20,10 +20,7 @@ ADDRESS = "127.0.0.1"
 HOSTS = (ADDRESS, "localhost")
 LONGEST_TEXT = 20_000
 # The page asks this server only, whatever stands in the texts.
-POLICY = (
-    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
-    "connect-src 'self'"
-)
+SERVER_POLICY = f"{POLICY}; connect-src 'self'"
 FORM = """\
 <form id="parse">
 <textarea name="text" aria-label="Text" autofocus>{text}</textarea>
@@ -84,7 +81,8 @@ class Server(ThreadingHTTPServer):
         )
         form = FORM.format(text=escape_xml(EXAMPLE), options=options)
         scripts = asset("page.js"), asset("serve.js")
-        return start_page("Who does what to whom?", form, POLICY) + end_page(*scripts)
+        start = start_page("Who does what to whom?", form, SERVER_POLICY)
+        return start + end_page(*scripts)
 
     def answer(self, question: Any) -> dict[str, Any]:
         """Parse a text.
@@ -182,7 +180,7 @@ class Handler(BaseHTTPRequestHandler):
         self.send_response(status)
         self.send_header("Content-Type", content_type)
         self.send_header("Content-Length", str(len(body)))
-        self.send_header("Content-Security-Policy", POLICY)
+        self.send_header("Content-Security-Policy", SERVER_POLICY)
         self.send_header("X-Content-Type-Options", "nosniff")
         self.send_header("Cache-Control", "no-store")
         self.end_headers()

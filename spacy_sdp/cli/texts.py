@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -80,15 +81,10 @@ def _read_file(path: str, format: str | None, vocab: Vocab) -> Iterator[Input]:
 
 def _read_paragraphs(path: str) -> Iterator[Input]:
     """Yield what stands between blank lines, whose line breaks mean nothing."""
-    lines: list[str] = []
-    for _, line in read_lines(path):
-        if line.strip():
-            lines.append(line)
-        elif lines:
-            yield " ".join(lines), {}
-            lines = []
-    if lines:
-        yield " ".join(lines), {}
+    lines = (line for _, line in read_lines(path))
+    for is_blank, block in groupby(lines, key=lambda line: not line.strip()):
+        if not is_blank:
+            yield " ".join(block), {}
 
 
 def _read_jsonl(path: str) -> Iterator[Input]:

@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from .picture import INVENTED, MATCH, MISSED, Picture
 
-# How arcs and tops are drawn, by what they are in a comparison.
-ARC_STYLES = {
-    "": "",
-    MATCH: ', color="#2e7d32"',
-    MISSED: ', color="#c77700", style=dashed',
-    INVENTED: ', color="#b3261e"',
-}
-TOP_COLORS = {"": "#1f5fa8", MATCH: "#2e7d32", MISSED: "#c77700", INVENTED: "#b3261e"}
+TOP_COLOR = "#1f5fa8"
+# Of arcs and tops, by what they are in a comparison.
+COLORS = {MATCH: "#2e7d32", MISSED: "#c77700", INVENTED: "#b3261e"}
 
 
 def draw_dot(picture: Picture) -> str:
@@ -28,20 +23,24 @@ def draw_dot(picture: Picture) -> str:
         if i in used:
             style = ""
             if i in picture.tops:
-                style = f', fontcolor="{TOP_COLORS[picture.tops[i]]}"'
+                style = f', fontcolor="{COLORS.get(picture.tops[i], TOP_COLOR)}"'
             lines.append(f"  {i} [label={_quote(word)}{style}];")
     lines += [
-        f"  {arc.head} -> {arc.dep} [label={_quote(arc.label)}{ARC_STYLES[arc.kind]}];"
+        f"  {arc.head} -> {arc.dep} [label={_quote(arc.label)}{_arc_style(arc.kind)}];"
         for arc in arcs
     ]
     return "\n".join([*lines, "}"])
 
 
+def _arc_style(kind: str) -> str:
+    if not kind:
+        return ""
+    dashes = ", style=dashed" if kind == MISSED else ""
+    return f', color="{COLORS[kind]}"{dashes}'
+
+
 def _quote(text: str) -> str:
     # A backslash before a letter is an escape sequence of Graphviz.
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return (
-        '"'
-        + escaped.replace("\n", " ").replace("\0", "\N{REPLACEMENT CHARACTER}")
-        + '"'
-    )
+    escaped = escaped.replace("\n", " ").replace("\0", "\N{REPLACEMENT CHARACTER}")
+    return f'"{escaped}"'

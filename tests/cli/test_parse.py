@@ -19,6 +19,8 @@ from spacy_sdp.cli.interrupt import Interruptible
 from spacy_sdp.formats import docbin, read
 
 CAT = "The shy cat wants to eat."
+# `sdp` as a process of its own, with the components of tests/util.py.
+MAIN = "import sys; sys.path.insert(0, sys.argv.pop(1)); import util; util.sdp()"
 
 
 @pytest.fixture(scope="module")
@@ -156,8 +158,7 @@ def test_an_early_end_does_not_wait_for_other_processes(end, chain, tmp_path):
     path = tmp_path / "in.jsonl"
     lines = ['{"text": "Dogs bark."}'] * 3000
     path.write_text("\n".join([*lines, "broken" if end == "error" else ""]))
-    code = "import sys; sys.path.insert(0, sys.argv.pop(1)); import util; util.sdp()"
-    command = [sys.executable, "-c", code, str(Path(__file__).parents[1]), "parse"]
+    command = [sys.executable, "-c", MAIN, str(Path(__file__).parents[1]), "parse"]
     command += [path, "--model", chain, "--n-process", "2", "--batch-size", "20"]
     with subprocess.Popen(
         list(map(str, command)),
@@ -183,8 +184,7 @@ def test_an_early_end_does_not_wait_for_other_processes(end, chain, tmp_path):
 
 
 def test_closed_streams_are_named(chain):
-    code = "import sys; sys.path.insert(0, sys.argv.pop(1)); import util; util.sdp()"
-    command = f'"{sys.executable}" -c "{code}" "{Path(__file__).parents[1]}" parse'
+    command = f'"{sys.executable}" -c "{MAIN}" "{Path(__file__).parents[1]}" parse'
     for more, message in (
         (f'"It works." --model "{chain}" >&-', "✘ standard output is closed"),
         ("<&-", "Give a text to parse"),

@@ -2,29 +2,14 @@
 
 import json
 import socket
-from contextlib import contextmanager
 from http.client import HTTPConnection
-from threading import Thread
 
 import pytest
-import spacy
-from util import run, save_chain
+from util import run, save_chain, serving
 
-from spacy_sdp.cli.server import ADDRESS, LONGEST_TEXT, Server
+from spacy_sdp.cli.server import ADDRESS, LONGEST_TEXT
 
 JSON = {"Content-Type": "application/json"}
-
-
-@contextmanager
-def serving(pipelines, load=spacy.load):
-    with Server(pipelines, load, attr="sdp", port=0) as server:
-        thread = Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            yield server
-        finally:
-            server.shutdown()
-            thread.join()
 
 
 @pytest.fixture(scope="module")
