@@ -106,6 +106,7 @@ def make_settings(**changes):
             "lstm_depth": 2,
             "bypass_lstm": False,
             "mlp_width": 6,
+            "label_width": None,
             "factor_width": 6,
             "rank": 5,
             "embed_dropout": 0.0,

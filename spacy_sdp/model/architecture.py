@@ -41,6 +41,7 @@ def MeanFieldParser(
     lstm_depth: int = 1,
     bypass_lstm: bool = False,
     mlp_width: int = 150,
+    label_width: int | None = None,
     factor_width: int = 50,
     rank: int = 64,
     embed_dropout: float = 0.33,
@@ -78,7 +79,9 @@ def MeanFieldParser(
     lstm_depth (int): Layers of the BiLSTM; 0 is no LSTM.
     bypass_lstm (bool): Whether the vectors stand beside the output of the LSTM again,
         which is the shorter way to a transformer that is fine-tuned.
-    mlp_width (int): Width of the layer before the first-order scores.
+    mlp_width (int): Width of the layers before the first-order scores.
+    label_width (int): Width of those before the scores of labels, where arcs are scored
+        apart from labels, which are the easier part; None is `mlp_width`.
     factor_width (int): Width of the layers before the second-order factors.
     rank (int): Rank of the second-order scores.
     embed_dropout (float): Dropout of what goes into the LSTM.
@@ -131,6 +134,7 @@ def MeanFieldParser(
         lstm_depth=lstm_depth,
         bypass_lstm=bypass_lstm,
         mlp_width=mlp_width,
+        label_width=label_width,
         factor_width=factor_width,
         rank=rank,
         embed_dropout=embed_dropout,
@@ -324,8 +328,8 @@ class NetworkShim(PyTorchShim):
         except RuntimeError as error:
             raise ValueError(
                 "The saved weights of the parser do not fit its settings. Widths, "
-                "rank, depth, 'bypass_lstm', 'inference', 'labelled', 'parts' and "
-                "'tied' cannot be changed after training: undo the change in the "
-                f"section of the parser's model. ({error})"
+                "rank, depth, 'bypass_lstm', 'inference', 'labelled', 'factored', "
+                "'parts' and 'tied' cannot be changed after training: undo the change "
+                f"in the section of the parser's model. ({error})"
             ) from None
         return self

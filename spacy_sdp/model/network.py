@@ -80,14 +80,16 @@ class Network(nn.Module):
             width, settings.lstm_width, settings.lstm_depth, settings.lstm_dropout
         )
         width = self.lstm.output_width + (width if settings.bypass_lstm else 0)
-        mlp = settings.mlp_width, settings.mlp_dropout
-        self.labels = Biaffine(width, self.n_labels - 1, *mlp)
-        if settings.labelled and not settings.factored:
+        scored_apart = settings.factored or not settings.labelled
+        label_width = (scored_apart and settings.label_width) or settings.mlp_width
+        dropout = settings.mlp_dropout
+        self.labels = Biaffine(width, self.n_labels - 1, label_width, dropout)
+        if scored_apart:
+            self.arcs = Biaffine(width, 1, settings.mlp_width, dropout)
+            self.arcs.set_bias(math.log(ARC_PRIOR))
+        else:
             self.labels.set_bias(math.log(ARC_PRIOR / (self.n_labels - 1)))
             self.arcs = None
-        else:
-            self.arcs = Biaffine(width, 1, *mlp)
-            self.arcs.set_bias(math.log(ARC_PRIOR))
         self.second_order = (
             SecondOrderFactors(width, self.n_labels, settings)
             if settings.inference != "none"

@@ -18,6 +18,7 @@ class Settings:
     lstm_depth: int
     bypass_lstm: bool
     mlp_width: int
+    label_width: int | None
     factor_width: int
     rank: int
     embed_dropout: float
@@ -46,6 +47,7 @@ class Settings:
             ("lstm_width", 1),
             ("lstm_depth", 0),
             ("mlp_width", 1),
+            ("label_width", 1),
             ("factor_width", 1),
             ("rank", 1),
             ("train_iterations", 0),
@@ -55,7 +57,7 @@ class Settings:
             ("max_pairs", 1),
         ):
             value = getattr(self, name)
-            if not value >= least:
+            if value is not None and not value >= least:
                 raise ValueError(
                     f"The parser's setting '{name}' has to be at least {least}, not "
                     f"{value}."

@@ -258,6 +258,7 @@ def test_each_dropout_has_an_effect_in_training_only():
     [
         ({"rank": 0}, "'rank' has to be at least 1, not 0"),
         ({"mlp_width": -1}, "'mlp_width' has to be at least 1"),
+        ({"label_width": 0}, "'label_width' has to be at least 1"),
         ({"lstm_depth": -1}, "'lstm_depth' has to be at least 0"),
         ({"train_iterations": -1}, "'train_iterations' has to be at least 0"),
         ({"mlp_dropout": 1.0}, "'mlp_dropout' has to be at least 0 and less than 1"),
@@ -291,3 +292,20 @@ def test_in_factored_scores_labels_do_not_decide_about_arcs():
     one, other = results
     assert_close(one.null, other.null)
     assert not torch.allclose(one.probability, other.probability)
+
+
+@pytest.mark.parametrize(
+    ("settings", "labels", "arcs"),
+    [
+        ({"factored": True}, 6, 6),
+        ({"factored": True, "label_width": 3}, 3, 6),
+        ({"labelled": False, "label_width": 3}, 3, 6),
+        ({"factored": False, "label_width": 3}, 6, None),
+    ],
+)
+def test_where_arcs_are_scored_apart_labels_have_a_width_of_their_own(
+    settings, labels, arcs
+):
+    network = make_network(mlp_width=6, **settings)
+    assert network.labels.weight.shape[0] == labels + 1
+    assert (network.arcs and network.arcs.weight.shape[0] - 1) == arcs
