@@ -132,8 +132,9 @@ class SemanticParser(TrainablePipe):
     def threshold(self) -> float | None:
         """The least probability of an arc.
 
-        Less than 0.5 finds more arcs, more than 0.5 makes fewer mistakes. None means
-        that an arc exists if its best label is more probable than its absence.
+        Less than 0.5 finds more arcs, but none that the model prunes; more than 0.5
+        makes fewer mistakes. None means that an arc exists if its best label is more
+        probable than its absence.
         """
         return self._threshold
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from statistics import mean, stdev
 
 import pytest
+import srsly
 import torch
 from torch.testing import assert_close
 
@@ -72,3 +73,18 @@ def test_systems_are_compared_over_seeds(tmp_path, monkeypatch, capsys):
         ".md",
         ".png",
     }
+
+
+def test_pipelines_are_timed_by_component(tmp_path, monkeypatch, capsys):
+    pipelines = pytest.importorskip("pipelines")
+    pytest.importorskip("en_sdp_dm_sm", reason="en_sdp_dm_sm is not installed")
+    docbin.write(sdp.read(EXAMPLES), tmp_path / "corpus.spacy")
+    arguments = ["pipelines.py", str(tmp_path / "corpus.spacy"), "en_sdp_dm_sm"]
+    options = ["--repeat", "1", "--out", str(tmp_path)]
+    monkeypatch.setattr(sys, "argv", arguments + options)
+    pipelines.main()
+    row = capsys.readouterr().out.splitlines()[-1]
+    assert row.startswith("| en_sdp_dm_sm | ") and " | 1.00 | " in row
+    (result,) = srsly.read_json(tmp_path / "pipelines.json")["results"].values()
+    assert 0 < result["parser, share of the time"] < 1
+    assert result["words/s"] < result["words/s without the parser"]

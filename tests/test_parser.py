@@ -207,7 +207,7 @@ def test_whitespace_is_no_word(trained):
 
 
 def test_the_threshold_trades_recall_for_precision(nlp, examples, tmp_path):
-    parser = add_parser(nlp, examples)
+    parser = add_parser(nlp, examples, prune=0.0)
     train(nlp, examples, steps=25)
     text = "The old teacher wants to see the quiet park and the house."
     counts = []

@@ -113,9 +113,10 @@ def MeanFieldParser(
     tolerance (float): In prediction, a sentence stops when no posterior changes by
         more; 0 is never.
     prune (float): Pairs of words that are arcs with less than this probability by their
-        first-order scores have no part in inference; 0 is exact inference.
-    max_heads (int): If pruning, how many heads of a word have a part in inference at
-        the most. It matters at the beginning of training.
+        first-order scores are not looked at any more: they are not labelled, have no
+        part in inference, and are never found. 0 is exact inference.
+    max_heads (int): If pruning, how many heads of a word are left at the most. It
+        matters at the beginning of training.
     supervise (str): "all" trains the scores before and after each iteration, so that
         each iteration improves on the one before and their number hardly matters in
         prediction; "last" trains only the final scores, as in the paper.
@@ -226,7 +227,7 @@ def forward(
 def _no_outputs(ops: Ops, is_train: bool) -> tuple:
     if is_train:
         scores = ops.alloc2f(0, 2)
-        return scores, ops.alloc1i(0), ops.alloc3f(0, 0, 2), ops.alloc2f(0, 0)
+        return scores, ops.alloc1i(0), ops.alloc3f(1, 0, 2), ops.alloc2f(0, 0)
     numbers = ops.alloc1f(0)
     return ops.alloc1i(0), numbers, ops.alloc1i(0), numbers
 

@@ -38,15 +38,23 @@ def split_by_pairs(lengths: list[int], max_pairs: int) -> Iterator[list[int]]:
         yield piece
 
 
-def split_into_blocks(
-    lengths: list[int], *tables: Tensor
-) -> Iterator[tuple[Tensor, ...]]:
-    """Yield the rows of sentences of the same length together, (S, n + 1, ...)."""
+def split_nodes(lengths: list[int], *tables: Tensor) -> Iterator[tuple[Tensor, ...]]:
+    """Yield the rows of nodes of sentences of the same length, (S, n + 1, ...)."""
     start = 0
     for n, group in groupby(lengths):
         count = len(list(group))
         end = start + count * (n + 1)
         yield tuple(table[start:end].unflatten(0, (count, n + 1)) for table in tables)
+        start = end
+
+
+def split_arcs(lengths: list[int], table: Tensor) -> Iterator[Tensor]:
+    """Yield the rows of arcs of sentences of the same length, (S, n + 1, n, ...)."""
+    start = 0
+    for n, group in groupby(lengths):
+        count = len(list(group))
+        end = start + count * (n + 1) * n
+        yield table[start:end].unflatten(0, (count, n + 1, n))
         start = end
 
 
@@ -75,17 +83,21 @@ def all_arcs(lengths: list[int], device: torch.device) -> Arcs:
     return Arcs(*map(torch.cat, zip(*arcs, strict=True)))
 
 
-def mask_labels_(block: Tensor) -> Tensor:
-    """Mask in place what cannot be: arcs from the root are NULL or root, others not."""
-    size, n_labels = block.shape[1], block.shape[3]
-    impossible = torch.zeros(size, 1, n_labels, dtype=torch.bool, device=block.device)
-    impossible[0, :, FIRST_LABEL:] = True
-    impossible[1:, :, ROOT] = True
-    return block.masked_fill_(impossible, -math.inf)
+def mask_labels_(scores: Tensor, from_root: Tensor) -> Tensor:
+    """Mask in place what cannot be: arcs from the root are NULL or root, others not.
+
+    scores (Tensor): The scores of arcs, (..., L).
+    from_root (Tensor): Which of them come from the root, booleans, (...).
+    RETURNS (Tensor): The scores.
+    """
+    impossible = scores.new_zeros(2, scores.shape[-1], dtype=torch.bool)
+    impossible[0, ROOT] = True
+    impossible[1, FIRST_LABEL:] = True
+    return scores.masked_fill_(impossible[from_root.long()], -math.inf)
 
 
 def candidates(odds: Tensor, lengths: list[int], settings: Settings) -> Tensor:
-    """Tell which arcs are probable enough to take part in inference.
+    """Tell which arcs are probable enough to be labelled and to take part in inference.
 
     odds (Tensor): The log-odds of all arcs by their first-order scores, (E,).
     lengths (List[int]): Words in each sentence.
@@ -96,12 +108,9 @@ def candidates(odds: Tensor, lengths: list[int], settings: Settings) -> Tensor:
     enough = -math.inf
     if settings.prune:
         enough = math.log(settings.prune) - math.log1p(-settings.prune)
-    kept, start = [], 0
-    for n, group in groupby(lengths):
-        count = len(list(group))
-        end = start + count * (n + 1) * n
-        block = odds[start:end].view(count, n + 1, n)
-        start = end
+    kept = []
+    for block in split_arcs(lengths, odds):
+        n = block.shape[2]
         valid = valid_arcs(n, odds).bool()
         keep = (block > enough) & valid
         if settings.prune and n + 1 > settings.max_heads:

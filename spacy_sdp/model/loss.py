@@ -19,10 +19,10 @@ def arc_loss(
 ) -> tuple[float, tuple[Floats2d, Floats3d, Floats2d]]:
     """Give the cross-entropy per word of all arcs whose gold label is known.
 
-    The loss of an arc that takes part in inference is the mean over the iterations that
-    are trained; that of other arcs is the loss of their first-order scores. If arcs and
-    labels are scored apart, the loss of the labels of gold arcs is interpolated with
-    that of the arcs.
+    The loss of a candidate is the mean over its scores before and after each iteration
+    of inference, or only the last ones, as is trained; that of other arcs is the loss
+    of their first-order scores. If labels are not refined, the loss of those of gold
+    arcs is interpolated with that of the arcs.
 
     ops (Ops): The array operations.
     scores (ArcScores): What the model gave.
@@ -33,37 +33,33 @@ def arc_loss(
     xp, settings = ops.xp, scores.settings
     words = max(sum(scores.batch.lengths), 1)
     labels, weights = xp.asarray(gold.labels), xp.asarray(gold.known) / words
-    arcs, arc_weight = labels, 1.0
-    if not settings.labelled:
-        arcs, arc_weight = (
-            (labels != NULL).astype(labels.dtype),
-            1 - settings.label_weight,
-        )
-    candidates, iterations = scores.candidates, len(scores.refined)
-    share = xp.ones_like(weights)
-    if iterations and settings.supervise == "all":
-        share[candidates] = 1 / (iterations + 1)
-    elif iterations:
-        share[candidates] = 0
+    arcs = (labels != NULL).astype(labels.dtype)
+    arc_weight = 1.0 if settings.labelled else 1 - settings.label_weight
+    rows = scores.candidates
+    others = weights.copy()
+    others[rows] = 0
     loss, d_first_order = cross_entropy(
-        ops, scores.first_order, arcs, arc_weight * weights * share
+        ops,
+        scores.first_order,
+        arcs if settings.arcs_apart else labels,
+        arc_weight * others,
     )
-    share[candidates] = (1 - share[candidates]) / max(iterations, 1)
+    labels, arcs, weights = labels[rows], arcs[rows], weights[rows]
     refined_loss, d_refined = cross_entropy(
         ops,
         scores.refined,
-        arcs[candidates],
-        arc_weight * (weights * share)[candidates],
+        labels if settings.labelled else arcs,
+        arc_weight * weights / len(scores.refined),
     )
     d_labels = xp.zeros_like(scores.labels)
     label_loss = 0.0
     if not settings.labelled:
-        rows = xp.flatnonzero((labels != NULL) * weights)
-        label_loss, d_labels[rows] = cross_entropy(
+        known = xp.flatnonzero(arcs * weights)
+        label_loss, d_labels[known] = cross_entropy(
             ops,
-            scores.labels[rows],
-            labels[rows],
-            settings.label_weight * weights[rows],
+            scores.labels[known],
+            labels[known],
+            settings.label_weight * weights[known],
         )
     gradient = (d_first_order, d_refined, d_labels)
     return loss + refined_loss + label_loss, gradient

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import leaky_relu, pad
+from torch.nn.functional import leaky_relu, pad, softplus
 from torch.utils.checkpoint import checkpoint
 
 from .arcs import (
@@ -22,8 +22,9 @@ from .arcs import (
     candidates,
     mask_labels_,
     node_sentences,
+    split_arcs,
     split_by_pairs,
-    split_into_blocks,
+    split_nodes,
 )
 from .belief_propagation import BeliefPropagation
 from .inference import ExactMeanField, PrunedMeanField, Step, infer, valid_arcs
@@ -39,15 +40,15 @@ ARC_PRIOR = 0.05
 class Scores(NamedTuple):
     """What is to be right in training.
 
-    Of all E arcs, the scores of some, the candidates, are refined by inference. If arcs
-    and labels are scored apart, an arc has two scores, NULL and not NULL, instead of
-    one for each of the L labels.
+    C of all E arcs are candidates, the probable ones. Only they have labels, and only
+    they are refined by inference. If arcs and labels are scored apart, the first-order
+    scores of an arc are two, NULL and not NULL, instead of one for each of L labels.
     """
 
     first_order: Tensor  # (E, L or 2)
-    candidates: Tensor  # rows of E, (candidates,)
-    refined: Tensor  # (iterations, candidates, L or 2)
-    labels: Tensor  # if apart, the scores of the labels, (E, L), else (E, 0)
+    candidates: Tensor  # rows of E, (C,)
+    refined: Tensor  # before and after each iteration, (1 + iterations, C, L or 2)
+    labels: Tensor  # if they are not refined, the scores of labels, (C, L), else (C, 0)
 
 
 class Posteriors(NamedTuple):
@@ -55,8 +56,8 @@ class Posteriors(NamedTuple):
 
     exists: Tensor  # whether there is an arc, by arg max
     null: Tensor  # the probability that there is none
-    label: Tensor  # the best label but NULL
-    probability: Tensor  # of an arc with that label
+    label: Tensor  # the best label, but NULL only if the arc is not a candidate
+    probability: Tensor  # of an arc with that label, and 0 if it is not a candidate
 
 
 class Network(nn.Module):
@@ -80,16 +81,17 @@ class Network(nn.Module):
             width, settings.lstm_width, settings.lstm_depth, settings.lstm_dropout
         )
         width = self.lstm.output_width + (width if settings.bypass_lstm else 0)
-        scored_apart = settings.factored or not settings.labelled
-        label_width = (scored_apart and settings.label_width) or settings.mlp_width
+        label_width = (settings.arcs_apart and settings.label_width) or (
+            settings.mlp_width
+        )
         dropout = settings.mlp_dropout
         self.labels = Biaffine(width, self.n_labels - 1, label_width, dropout)
-        if scored_apart:
+        self.arcs = None
+        if settings.arcs_apart:
             self.arcs = Biaffine(width, 1, settings.mlp_width, dropout)
             self.arcs.set_bias(math.log(ARC_PRIOR))
         else:
             self.labels.set_bias(math.log(ARC_PRIOR / (self.n_labels - 1)))
-            self.arcs = None
         self.second_order = (
             SecondOrderFactors(width, self.n_labels, settings)
             if settings.inference != "none"
@@ -168,84 +170,66 @@ class Network(nn.Module):
         label_factors: Tensor | None,
         gold: Tensor,
         *tables: Tensor,
-    ) -> tuple[Scores, Summary]:
-        """Score the arcs of some sentences, given the rows of their nodes."""
-        blocks, labels = self._first_order(lengths, *tables)
-        first_order = torch.cat([block.flatten(0, 2) for block in blocks])
-        summary = summarise(first_order.detach())
-        rows = torch.empty(0, dtype=torch.long, device=gold.device)
-        history: list[Tensor] = []
-        if label_factors is not None:
-            factors = (tables[-1], label_factors)
-            if self.settings.inference == "mean_field" and not self.settings.prune:
-                rows = torch.arange(len(gold), device=gold.device)
-                history = self._refine_all(lengths, blocks, *factors)
-            else:
-                kept = candidates(summary.odds, lengths, self.settings)
-                rows = (kept | gold).nonzero().flatten()
-                history = self._refine_some(lengths, rows, first_order, *factors)
-        if not self.training or self.settings.supervise == "last":
-            history = history[-1:]
-        scores = Scores(
-            first_order,
-            rows,
-            torch.stack(history)
-            if history
-            else first_order.new_empty(0, len(rows), first_order.shape[1]),
-            first_order.new_empty(len(first_order), 0) if labels is None else labels,
-        )
-        return scores, summary
+    ) -> tuple[Scores, Tensor]:
+        """Score the arcs of some sentences, given the rows of their nodes.
 
-    def _first_order(
-        self, lengths: list[int], *tables: Tensor
-    ) -> tuple[list[Tensor], Tensor | None]:
-        """Give the scores of each block, (S, n + 1, n, L or 2), and if arcs and labels
-        are scored apart, those of the labels, (E, L)."""
-        labels = [
-            mask_labels_(pad(self.labels(heads, deps), (1, 0)))
-            for heads, deps in split_into_blocks(lengths, *tables[:2])
-        ]  # (S, n + 1, n, L)
-        if self.arcs is None:
-            return labels, None
-        arcs = [
-            self.arcs(heads, deps)
-            for heads, deps in split_into_blocks(lengths, *tables[2:4])
-        ]  # (S, n + 1, n, 1)
-        if self.settings.labelled:
-            factored = [
-                arc + label[..., NULL + 1 :].log_softmax(-1)
-                for arc, label in zip(arcs, labels, strict=True)
-            ]
-            return [pad(block, (1, 0)) for block in factored], None
-        apart = torch.cat([block.flatten(0, 2) for block in labels])
-        apart[:, NULL] = -math.inf
-        return [pad(block, (1, 0)) for block in arcs], apart
-
-    def _refine_all(
-        self,
-        lengths: list[int],
-        blocks: list[Tensor],
-        node_factors: Tensor,
-        label_factors: Tensor,
-    ) -> list[Tensor]:
-        """Give the scores of all arcs after each iteration."""
+        The second result are the log-odds of all arcs by their first-order scores.
+        """
         settings = self.settings
-        histories = [
-            self._infer(
-                ExactMeanField(
-                    block,
-                    to_parts(factors, label_factors, settings),
-                    exclude_self=settings.exclude_self,
-                    damping=settings.damping,
-                )
-            )
-            for block, (factors,) in zip(
-                blocks, split_into_blocks(lengths, node_factors), strict=True
-            )
-        ]
-        return join_histories(histories)
+        first_order = self._score_arcs(lengths, *tables)
+        odds = log_odds(first_order.detach())
+        if settings.inference == "mean_field" and not settings.prune:
+            kept = torch.ones_like(gold)
+        else:
+            kept = candidates(odds, lengths, settings) | gold
+        rows = kept.nonzero().flatten()
+        refined = first_order.index_select(0, rows)
+        labels = refined.new_empty(len(rows), 0)
+        if settings.arcs_apart:
+            labels = self._score_labels(lengths, kept, *tables[:2])
+        if settings.labelled and settings.factored:
+            probabilities = labels[:, NULL + 1 :].log_softmax(-1)
+            refined = pad(refined[:, NULL + 1 :] + probabilities, (1, 0))
+            labels = labels[:, :0]
+        history = [refined]
+        if label_factors is not None:
+            history += self._refine(lengths, rows, refined, tables[-1], label_factors)
+        if not self.training or settings.supervise == "last":
+            history = history[-1:]
+        return Scores(first_order, rows, torch.stack(history), labels), odds
 
-    def _refine_some(
+    def _score_arcs(self, lengths: list[int], *tables: Tensor) -> Tensor:
+        """Give the first-order scores of all arcs, (E, L or 2)."""
+        if self.arcs is not None:
+            blocks = [
+                pad(self.arcs(heads, deps), (1, 0))
+                for heads, deps in split_nodes(lengths, *tables[2:4])
+            ]
+        else:
+            blocks = [
+                mask_labels_(
+                    pad(self.labels(heads, deps), (1, 0)),
+                    (torch.arange(heads.shape[1], device=heads.device) == 0)[:, None],
+                )
+                for heads, deps in split_nodes(lengths, *tables[:2])
+            ]
+        return torch.cat([block.flatten(0, 2) for block in blocks])
+
+    def _score_labels(
+        self, lengths: list[int], kept: Tensor, heads: Tensor, deps: Tensor
+    ) -> Tensor:
+        """Give the scores of the labels of some arcs, (C, L); NULL is none of them."""
+        scores, from_root = [], []
+        for nodes, keep in zip(
+            split_nodes(lengths, heads, deps), split_arcs(lengths, kept), strict=True
+        ):
+            where = keep.nonzero(as_tuple=True)  # of sentence, head and dependent
+            scores.append(self.labels(*nodes)[where])
+            from_root.append(where[1] == 0)
+        some = pad(torch.cat(scores), (1, 0), value=-math.inf)
+        return mask_labels_(some, torch.cat(from_root))
+
+    def _refine(
         self,
         lengths: list[int],
         rows: Tensor,
@@ -253,10 +237,26 @@ class Network(nn.Module):
         node_factors: Tensor,
         label_factors: Tensor,
     ) -> list[Tensor]:
-        """Give the scores of some arcs after each iteration."""
+        """Give the scores of candidates after each iteration, (C, L or 2)."""
         settings = self.settings
+        if settings.inference == "mean_field" and not settings.prune:
+            histories = [
+                self._infer(
+                    ExactMeanField(
+                        block,
+                        to_parts(factors, label_factors, settings),
+                        exclude_self=settings.exclude_self,
+                        damping=settings.damping,
+                    )
+                )
+                for block, (factors,) in zip(
+                    split_arcs(lengths, first_order),
+                    split_nodes(lengths, node_factors),
+                    strict=True,
+                )
+            ]
+            return join_histories(histories)
         arcs = all_arcs(lengths, rows.device).select(rows)
-        first_order = first_order.index_select(0, rows)
         parts = to_parts(node_factors, label_factors, settings)
         if settings.inference == "lbp":
             return self._infer(
@@ -283,21 +283,9 @@ class Network(nn.Module):
         )
 
 
-class Summary(NamedTuple):
-    """What the scores of an arc amount to, as log-odds against NULL."""
-
-    odds: Tensor  # of any label, (arcs,)
-    best: Tensor  # of the best label, (arcs,)
-    label: Tensor  # which is the best, (arcs,)
-
-
-def summarise(scores: Tensor) -> Summary:
-    """Summarise scores, (arcs, labels)."""
-    null, others = scores[:, NULL], scores[:, NULL + 1 :]
-    best, label = others.max(-1)
-    # Like logsumexp, whose first step is to find the maximum.
-    odds = best + (others - best.unsqueeze(-1)).exp_().sum(-1).log_()
-    return Summary(odds - null, best - null, label + NULL + 1)
+def log_odds(scores: Tensor) -> Tensor:
+    """Give the log-odds of any label against NULL, (arcs,), of scores, (arcs, L)."""
+    return scores[:, NULL + 1 :].logsumexp(-1) - scores[:, NULL]
 
 
 def join_histories(histories: list[list[Tensor]]) -> list[Tensor]:
@@ -323,31 +311,32 @@ def join_scores(pieces: list[Scores]) -> Scores:
     )
 
 
-def to_posteriors(scores: Scores, summary: Summary, lengths: list[int]) -> Posteriors:
+def to_posteriors(scores: Scores, odds: Tensor, lengths: list[int]) -> Posteriors:
     """Reduce scores to what decoding needs.
 
     scores (Scores): The scores.
-    summary (Summary): What the first-order scores amount to.
+    odds (Tensor): The log-odds of all arcs by their first-order scores.
     lengths (List[int]): Words in each sentence.
     RETURNS (Posteriors): The posteriors.
     """
-    odds, best, label = summary
-    if len(scores.refined):
-        refined = summarise(scores.refined[-1])
-        odds, best, label = (
-            old.index_copy(0, scores.candidates, new)
-            for old, new in zip(summary, refined, strict=True)
-        )
-    null, exists = torch.sigmoid(-odds), best > 0
+    rows, refined = scores.candidates, scores.refined[-1]
+    odds = odds.index_copy(0, rows, log_odds(refined))
+    best, label = refined[:, NULL + 1 :].max(-1)
+    best, label = best - refined[:, NULL], label + NULL + 1
+    exists = best > 0
     if scores.labels.shape[1]:
         probability, label = torch.softmax(scores.labels, dim=-1).max(-1)
-        probability = probability * (1 - null)
+        probability = probability * torch.sigmoid(best)
     else:
-        probability = torch.exp(best - nn.functional.softplus(odds))
+        probability = torch.exp(best - softplus(odds.index_select(0, rows)))
     valid = torch.cat([valid_arcs(n, odds).flatten().bool() for n in lengths])
+    exists, label, probability = (
+        each.new_zeros(len(odds)).index_copy(0, rows, each)
+        for each in (exists, label, probability)
+    )
     return Posteriors(
         exists & valid,
-        torch.where(valid, null, 1.0),
+        torch.where(valid, torch.sigmoid(-odds), 1.0),
         label,
         torch.where(valid, probability, 0.0),
     )

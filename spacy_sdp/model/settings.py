@@ -41,6 +41,11 @@ class Settings:
     label_weight: float
     max_pairs: int
 
+    @property
+    def arcs_apart(self) -> bool:
+        """Whether the scores of arcs are apart from those of their labels."""
+        return self.factored or not self.labelled
+
     def __post_init__(self) -> None:
         for name, least in (
             ("hidden_width", 0),

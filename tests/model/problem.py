@@ -1,13 +1,12 @@
 """A random problem of inference, and the ways to solve it."""
 
 import copy
-import itertools
 
 import pytest
 import torch
 from util import make_settings
 
-from spacy_sdp.model.arcs import all_arcs, mask_labels_, split_into_blocks
+from spacy_sdp.model.arcs import all_arcs, mask_labels_, split_arcs, split_nodes
 from spacy_sdp.model.belief_propagation import BeliefPropagation
 from spacy_sdp.model.inference import (
     ExactMeanField,
@@ -45,22 +44,14 @@ class Problem:
             self.labels[0] = 0
         arcs = sum((n + 1) * n for n in lengths)
         scores = normal(arcs, n_labels)
-        if n_labels > 2:
-            blocks = self.blocks(scores)
-            scores = torch.cat([mask_labels_(block).flatten(0, 2) for block in blocks])
-        self.scores = scores
         self.arcs = all_arcs(self.lengths, scores.device)
         self.valid = self.arcs.head != self.arcs.dep
         sizes = torch.tensor([n + 1 for n in self.lengths])
         self.node_sentence = torch.arange(len(sizes)).repeat_interleave(sizes)
-
-    def blocks(self, scores):
-        start = 0
-        for n, group in itertools.groupby(self.lengths):
-            count = len(list(group))
-            end = start + count * (n + 1) * n
-            yield scores[start:end].unflatten(0, (count, n + 1, n))
-            start = end
+        if n_labels > 2:
+            roots = sizes.cumsum(0) - sizes
+            mask_labels_(scores, torch.isin(self.arcs.head, roots))
+        self.scores = scores
 
     def to(self, dtype):
         other = copy.copy(self)
@@ -74,8 +65,8 @@ class Problem:
 
     def exact(self, parts=PARTS, **options):
         for block, (nodes,) in zip(
-            self.blocks(self.scores),
-            split_into_blocks(self.lengths, self.nodes),
+            split_arcs(self.lengths, self.scores),
+            split_nodes(self.lengths, self.nodes),
             strict=True,
         ):
             yield ExactMeanField(block, self.parts(nodes, parts), **options)

@@ -54,8 +54,8 @@ def test_outputs_in_training_and_in_prediction(docs):
     assert isinstance(scores, ArcScores)
     assert scores.batch.lengths == [3, 2]
     arcs = 4 * 3 + 3 * 2
-    assert scores.first_order.shape == (arcs, 3 + 2)
-    assert scores.refined.shape == (2, arcs, 3 + 2)
+    assert scores.first_order.shape == (arcs, 2)
+    assert scores.refined.shape == (1 + 2, arcs, 3 + 2)
     posteriors = model.predict(docs)
     assert isinstance(posteriors, ArcPosteriors)
     assert posteriors.null.shape == posteriors.label.shape == (4 * 3 + 3 * 2,)

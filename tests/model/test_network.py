@@ -86,7 +86,7 @@ def test_pieces_change_neither_scores_nor_gradients(settings):
     assert_close(gradients, piecewise_gradients, rtol=1e-3, atol=1e-3)
 
 
-def test_pruned_arcs_keep_their_first_order_scores():
+def test_of_pruned_arcs_only_the_first_order_probability_is_known():
     network = make_network(**PRUNE)
     lengths = [6, 3]
     words = random_words(lengths)
@@ -95,7 +95,7 @@ def test_pruned_arcs_keep_their_first_order_scores():
     scores = network(words, lengths, gold)
     assert {5, 50} <= set(scores.candidates.tolist())
     assert 2 < len(scores.candidates) < 54 - 9
-    null, probability = network.eval()(words, lengths)[1:4:2]
+    exists, null, label, probability = network.eval()(words, lengths)
     first_order = scores.first_order.softmax(-1)
     heads = torch.cat(
         [torch.arange(7).repeat_interleave(6), torch.arange(4).repeat_interleave(3)]
@@ -105,7 +105,8 @@ def test_pruned_arcs_keep_their_first_order_scores():
     others[scores.candidates] = False
     others &= heads != deps
     assert_close(null[others], first_order[others, NULL])
-    assert_close(probability[others], first_order[others, 1:].max(-1).values)
+    assert not exists[others].any() and not probability[others].any()
+    assert (label[others] == NULL).all()
 
 
 def test_candidates_are_probable_and_not_too_many():
@@ -186,9 +187,9 @@ def test_what_is_supervised():
     def refined(**settings):
         return make_network(**settings).train()(random_words([2]), [2]).refined
 
-    assert len(refined()) == 2 and len(refined(train_iterations=5)) == 5
+    assert len(refined()) == 3 and len(refined(train_iterations=5)) == 6
     assert torch.equal(refined(supervise="last")[0], refined()[-1])
-    assert len(refined(inference="none")) == len(refined(train_iterations=0)) == 0
+    assert len(refined(inference="none")) == len(refined(train_iterations=0)) == 1
 
 
 @pytest.mark.parametrize("prune", [0.0, 0.01])
