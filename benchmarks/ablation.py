@@ -159,7 +159,10 @@ def main() -> None:
     args = parser.parse_args()
     results = collect(args.training, args.corpus)
     if not results["test"]:
-        parser.error(f"there are no parses in {args.training}: see --help")
+        parser.error(
+            f"there are no parses in {args.training}: `python -m spacy project run "
+            "ablation` makes them"
+        )
     lines = make_tables(results)
     write_json(args.out / "ablation.json", results)
     write_markdown(args.out / "ablation.md", lines)

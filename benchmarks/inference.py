@@ -5,9 +5,8 @@
 compares four formulations of the same mean-field inference on the same factors, in one
 process and taking turns: the order-5 tensors written out ("dense"), the decomposition
 as published ("published"), and ours, exact and pruned. It writes `inference.json`, a
-table `inference.md` and two plots. Without a pipeline it trains one on the example
-sentences of the package; for figures that mean something give it a trained one, and a
-file to parse.
+table `inference.md` and two plots. Without --data it parses the example sentences of
+the package, which are few and short.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -40,7 +40,7 @@ from tqdm import tqdm
 
 from spacy_sdp import formats
 from spacy_sdp.examples import EXAMPLES
-from spacy_sdp.model.arcs import mask_labels_
+from spacy_sdp.model.arcs import split_arcs, split_nodes
 from spacy_sdp.model.batch import Batch
 from spacy_sdp.model.network import Network
 from spacy_sdp.model.second_order import to_parts
@@ -81,9 +81,8 @@ def main() -> None:
                 bench.rows.append({**row, "threads": args.threads})
                 progress.update()
     write_json(args.out / "inference.json", bench.rows)
-    name = Path(args.model).parent.name if args.model else "trained on the examples"
     lines = [
-        f"{args.threads} threads; pipeline: {name}.",
+        f"{args.threads} threads; pipeline: {args.model}; data: {data.name}.",
         "",
         *summary(bench.rows, bench.batch_words),
         "",
@@ -252,24 +251,27 @@ def real_problem(parser: SemanticParser, docs: list[Doc]) -> Problem:
     batch = Batch.from_docs(docs)
     table = parser.model.ops.flatten(parser.model.get_ref("tok2vec").predict(docs))
     vectors = torch.from_numpy(table[batch.word_rows])
-    longest = batch.lengths[0]
+    longest, settings = batch.lengths[0], network.settings
     sizes = [n + 1 for n in batch.lengths]
     with torch.no_grad():
-        nodes, sentence_of = network._nodes(vectors, batch.lengths)
-        heads, deps = network.labels.tables(nodes, sentence_of)
-        factors = network.second_order.of_nodes(nodes, sentence_of)
+        tables = network._tables(vectors, batch.lengths)
+        everything = torch.ones(int(batch.arc_offsets[-1]), dtype=torch.bool)
+        network.settings = replace(settings, prune=0.0)
+        first_order = network._score(batch.lengths, None, everything, *tables)[0]
+        network.settings = settings
+        factors = tables[-1]
         scores = torch.zeros(len(sizes), longest + 1, longest + 1, network.n_labels)
         padded = torch.zeros(len(sizes), longest + 1, *factors.shape[1:])
-        for i, (head, dep, factor) in enumerate(
-            zip(
-                heads.split(sizes), deps.split(sizes), factors.split(sizes), strict=True
-            )
+        start = 0
+        for block, (factor,) in zip(
+            split_arcs(batch.lengths, first_order.refined[-1]),
+            split_nodes(batch.lengths, factors),
+            strict=True,
         ):
-            block = network.labels(head.unsqueeze(0), dep.unsqueeze(0))
-            block = mask_labels_(torch.nn.functional.pad(block, (1, 0)))
-            size = sizes[i]
-            scores[i, :size, 1:size] = block[0]
-            padded[i, :size] = factor
+            count, size = factor.shape[:2]
+            scores[start : start + count, :size, 1:size] = block
+            padded[start : start + count, :size] = factor
+            start += count
         parts = to_parts(padded, network.second_order.of_labels(), network.settings)
         parts = [
             type(part)(part.type, *(t.clone() for t in part[1:])) for part in parts

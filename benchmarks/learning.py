@@ -31,13 +31,14 @@ SYSTEMS = {
     "first order": {f"{MODEL}.inference": "none"},
     "labelled mean field": {},
     "unlabelled mean field": {f"{MODEL}.labelled": False},
-    "unlabelled belief propagation": {
-        f"{MODEL}.labelled": False,
-        f"{MODEL}.inference": "lbp",
-    },
+    "unlabelled belief propagation": {f"{MODEL}.inference": "lbp"},
     "first order, arcs and labels apart": {
         f"{MODEL}.inference": "none",
         f"{MODEL}.labelled": False,
+    },
+    "first order, not factored": {
+        f"{MODEL}.inference": "none",
+        f"{MODEL}.factored": False,
     },
     "labelled, not factored": {f"{MODEL}.factored": False},
     "labelled, an arc is its own neighbour": {f"{MODEL}.exclude_self": False},

@@ -98,8 +98,7 @@ def timed_parts(parser: SemanticParser, seconds: dict[str, float]) -> Iterator[N
         (second_order, "of_nodes", "second-order factors"),
         (second_order, "of_labels", "second-order factors"),
         (network_module, "candidates", "mean field"),
-        (Network, "_refine_all", "mean field"),
-        (Network, "_refine_some", "mean field"),
+        (Network, "_refine", "mean field"),
         (SemanticParser, "set_annotations", "writing to the Doc"),
     )
     tok2vec = parser.model.get_ref("tok2vec")

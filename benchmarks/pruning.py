@@ -70,9 +70,9 @@ def parse(
     score = network._score
 
     def watched_score(*args):  # type: ignore[no-untyped-def]
-        scores, summary = score(*args)
+        scores, odds = score(*args)
         kept.append(scores.candidates)
-        return scores, summary
+        return scores, odds
 
     def timed(function):  # type: ignore[no-untyped-def]
         def wrapper(*args):  # type: ignore[no-untyped-def]
@@ -85,8 +85,7 @@ def parse(
         return wrapper
 
     network._score = watched_score
-    network._refine_all = timed(network._refine_all)
-    network._refine_some = timed(network._refine_some)
+    network._refine = timed(network._refine)
     pairs = candidates = gold_arcs = gold_kept = words = 0
     try:
         for start in range(0, len(docs), 64):
@@ -112,8 +111,7 @@ def parse(
             gold_kept += int((is_gold & is_kept).sum())
             words += sum(batch.lengths)
     finally:
-        for name in ("_score", "_refine_all", "_refine_some"):
-            delattr(network, name)
+        del network._score, network._refine
         network.settings = before
     examples = [Example(doc, ref) for doc, ref in zip(docs, gold, strict=True)]
     return {

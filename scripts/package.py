@@ -1,7 +1,7 @@
 """Make the wheel of a trained pipeline, with a model card.
 
     python scripts/package.py training/small/rounded packages \\
-        --name en_sdp_dm_sm --metrics metrics/small
+        --name en_sdp_dm_sm --version 0.2.0 --metrics metrics/small
 
 The scores are read from METRICS.test.json and METRICS.ood.json (on gold tokens), and
 from METRICS.test.raw.json and METRICS.ood.raw.json (from raw text).
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import shutil
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,6 @@ import srsly
 from spacy.cli.package import package
 from thinc.api import Config
 
-VERSION = "0.2.0"
 TEXT = "WeScience articles of Wikipedia (test) and a Sherlock Holmes story (ood)"
 DESCRIPTION = (
     "English text to DM semantic dependency graphs in Doc._.sdp, with sentence "
@@ -70,7 +70,9 @@ def read_scores(prefix: str) -> dict[str, float]:
     return scores
 
 
-def make_meta(meta: dict[str, Any], name: str, metrics: str) -> dict[str, Any]:
+def make_meta(
+    meta: dict[str, Any], name: str, version: str, metrics: str
+) -> dict[str, Any]:
     """RETURNS (Dict[str, Any]): The meta data of the pipeline, with its model card."""
     lang, _, rest = name.partition("_")
     sources = SOURCES + [MINILM] * (name == "en_sdp_dm_md")
@@ -79,7 +81,7 @@ def make_meta(meta: dict[str, Any], name: str, metrics: str) -> dict[str, Any]:
         **meta,
         "lang": lang,
         "name": rest,
-        "version": VERSION,
+        "version": version,
         "description": DESCRIPTION.format(encoder=ENCODERS[name], licences=licences),
         "author": "spacy-sdp",
         "url": "",
@@ -103,15 +105,20 @@ def main() -> None:
     parser.add_argument("model", type=Path)
     parser.add_argument("output", type=Path)
     parser.add_argument("--name", choices=list(ENCODERS), required=True)
+    parser.add_argument("--version", required=True)
     parser.add_argument("--metrics", required=True, help="prefix of the score files")
     args = parser.parse_args()
-    path = args.model / "meta.json"
-    srsly.write_json(path, make_meta(srsly.read_json(path), args.name, args.metrics))
-    forget_paths(args.model / "config.cfg")
     args.output.mkdir(parents=True, exist_ok=True)
-    package(args.model, args.output, create_sdist=False, create_wheel=True, force=True)
-    folder = args.output / f"{args.name}-{VERSION}"
-    for wheel in (folder / "dist").glob("*.whl"):
+    with tempfile.TemporaryDirectory() as folder:
+        model, packages = Path(folder, "model"), Path(folder, "packages")
+        shutil.copytree(args.model, model)
+        packages.mkdir()
+        meta = srsly.read_json(model / "meta.json")
+        meta = make_meta(meta, args.name, args.version, args.metrics)
+        srsly.write_json(model / "meta.json", meta)
+        forget_paths(model / "config.cfg")
+        package(model, packages, create_sdist=False, create_wheel=True)
+        (wheel,) = packages.glob("*/dist/*.whl")
         shutil.copy(wheel, args.output)
         print(f"{args.output / wheel.name}: {wheel.stat().st_size / 1e6:.1f} MB")
 

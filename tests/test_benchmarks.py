@@ -5,6 +5,7 @@ from pathlib import Path
 from statistics import mean, stdev
 
 import pytest
+import spacy
 import srsly
 import torch
 from torch.testing import assert_close
@@ -88,3 +89,24 @@ def test_pipelines_are_timed_by_component(tmp_path, monkeypatch, capsys):
     (result,) = srsly.read_json(tmp_path / "pipelines.json")["results"].values()
     assert 0 < result["parser, share of the time"] < 1
     assert result["words/s"] < result["words/s without the parser"]
+
+
+def test_inference_is_measured_on_the_scores_of_the_parser():
+    inference = pytest.importorskip("inference")
+    pruning = pytest.importorskip("pruning")
+    pytest.importorskip("en_sdp_dm_sm", reason="en_sdp_dm_sm is not installed")
+    nlp = spacy.load("en_sdp_dm_sm")
+    parser = nlp.get_pipe("sdp_meanfield")
+    docs = [sentence.to_doc(nlp.vocab) for sentence in sdp.read(EXAMPLES)]
+    problem = inference.real_problem(parser, docs)
+    found = contestants.find_candidates(problem, prune=0.01)
+    row = pruning.parse(parser, docs, 0.01, iterations=3)
+    assert row["words"] == sum(map(len, docs))
+    assert row["candidates_per_word"] == len(found.scores) / row["words"]
+    assert row["seconds"] > 0 and 0.8 < row["lf"] <= 1
+    everything = pruning.parse(parser, docs, 0.0, iterations=3)
+    assert everything["pairs_kept"] == everything["gold_kept"] == 1
+    seconds = {}
+    with inference.timed_parts(parser, seconds):
+        list(parser.pipe(docs))
+    assert {"LSTM", "first-order scores", "mean field"} <= set(seconds)

@@ -1,9 +1,11 @@
 """The configs are complete, valid, and those of the paper."""
 
+import re
 from pathlib import Path
 
 import pytest
 import spacy
+import srsly
 from spacy.training.initialize import init_nlp
 from spacy.training.loop import train
 from spacy.util import load_config, load_model_from_config
@@ -142,25 +144,85 @@ def test_the_paper_has_these_values():
     parser = config["components"]["sdp_meanfield"]["model"]
     inputs = parser["tok2vec"]["*"]
     training = config["training"]
-    assert config["components"]["transformer"]["model"]["name"] == "bert-base-cased"
-    assert [inputs[name]["width"] for name in ("tag", "lemma")] == [100, 100]
-    assert [parser[f"{part}_dropout"] for part in ("embed", "lstm", "mlp")] == [
-        0.33
-    ] * 3
-    assert (parser["lstm_depth"], parser["lstm_width"]) == (3, 1000)
-    assert (parser["mlp_width"], parser["rank"]) == (300, 300)
-    assert (parser["train_iterations"], parser["predict_iterations"]) == (2, 10)
     optimizer = training["optimizer"]
-    assert optimizer["transformer_learn_rate"]["initial_rate"] == 5e-5
-    assert optimizer["learn_rate"]["initial_rate"] == 2.5e-3
-    # AdamW without weight decay, and a linear warm-up over half of the steps.
-    assert optimizer["@optimizers"] == "spacy_sdp.Adam.v1" and optimizer["L2"] == 0
-    for name in ("learn_rate", "transformer_learn_rate"):
-        schedule = optimizer[name]
-        assert schedule["@schedules"] == "warmup_linear.v1"
-        assert schedule["total_steps"] == training["max_steps"]
-        assert schedule["warmup_steps"] == 0.5 * training["max_steps"]
-    assert parser["grad_clip"] == 5.0
-    assert training["batcher"]["size"] == 3000
-    assert config["corpora"]["train"]["max_length"] == 150
-    assert config["corpora"]["train"]["copy_attrs"] == ["TAG", "LEMMA"]
+    rates = [optimizer["transformer_learn_rate"], optimizer["learn_rate"]]
+    found = {
+        "BERT": config["components"]["transformer"]["model"]["name"],
+        "POS/Lemma embedding dimension": (
+            inputs["tag"]["width"],
+            inputs["lemma"]["width"],
+        ),
+        "Embeddings dropout": (parser["embed_dropout"], training["dropout"]),
+        "BiLSTM encoder layers": parser["lstm_depth"],
+        "BiLSTM encoder size": parser["lstm_width"],
+        "BiLSTM layers dropout": parser["lstm_dropout"],
+        "MLP layers dropout": parser["mlp_dropout"],
+        "MLP dimension": (
+            parser["mlp_width"],
+            parser["label_width"],
+            parser["factor_width"],
+        ),
+        "Rank dimension": parser["rank"],
+        "Mean-field inference iterations (training)": parser["train_iterations"],
+        "Mean-field inference iterations (testing)": parser["predict_iterations"],
+        "BERT learning rate": rates[0]["initial_rate"],
+        "Other learning rate": rates[1]["initial_rate"],
+        "Optimizer": (
+            optimizer["@optimizers"],
+            optimizer["L2_is_weight_decay"],
+            optimizer["L2"],
+        ),
+        "Scheduler": {rate["@schedules"] for rate in rates},
+        "Warmup rate": {rate["warmup_steps"] / rate["total_steps"] for rate in rates},
+        "Gradient clipping": parser["grad_clip"],
+        "Tokens per batch": training["batcher"]["size"],
+        "Maximum training sentence length": config["corpora"]["train"]["max_length"],
+        "tags and lemmas": config["corpora"]["train"]["copy_attrs"],
+        "epochs of DM": training["max_steps"] / training["eval_frequency"],
+    }
+    assert found == {
+        "BERT": "bert-base-cased",
+        "POS/Lemma embedding dimension": (100, 100),
+        "Embeddings dropout": (0.33, 0.0),
+        "BiLSTM encoder layers": 3,
+        "BiLSTM encoder size": 1000,
+        "BiLSTM layers dropout": 0.33,
+        "MLP layers dropout": 0.33,
+        "MLP dimension": (300, None, 300),
+        "Rank dimension": 300,
+        "Mean-field inference iterations (training)": 2,
+        "Mean-field inference iterations (testing)": 10,
+        "BERT learning rate": 5e-5,
+        "Other learning rate": 2.5e-3,
+        "Optimizer": ("spacy_sdp.Adam.v1", True, 0.0),
+        "Scheduler": {"warmup_linear.v1"},
+        "Warmup rate": {0.5},
+        "Gradient clipping": 5.0,
+        "Tokens per batch": 3000,
+        "Maximum training sentence length": 150,
+        "tags and lemmas": ["TAG", "LEMMA"],
+        "epochs of DM": 30,
+    }
+    # Inference as published.
+    published = {
+        "inference": "mean_field",
+        "labelled": True,
+        "factored": False,
+        "parts": ["sibling", "co-parent", "grandparent"],
+        "exclude_self": False,
+        "null_factors": True,
+        "prune": 0.0,
+        "supervise": "last",
+        "damping": 0.0,
+        "tolerance": 0.0,
+    }
+    assert {name: parser[name] for name in published} == published
+
+
+@pytest.mark.parametrize("formalism", ["pas", "psd"])
+def test_the_paper_has_20_epochs_of_pas_and_psd(formalism):
+    project = srsly.read_yaml(CONFIGS.parent / "project.yml")
+    commands = {command["name"]: command for command in project["commands"]}
+    (script,) = commands[f"train-paper-{formalism}"]["script"]
+    steps = [int(each) for each in re.findall(r"_steps (\d+)", script)]
+    assert steps == [20 * 255, 20 * 255 / 2, 20 * 255 / 2]

@@ -34,7 +34,7 @@ SYSTEMS = {
     "labelled mean field, exact": {"prune": 0.0},
     "labelled mean field, tied": {"tied": True},
     "unlabelled mean field": {"labelled": False},
-    "belief propagation": {"labelled": False, "inference": "lbp"},
+    "belief propagation": {"inference": "lbp"},
     "first order": {"inference": "none"},
     "first order, unlabelled": {"labelled": False, "inference": "none"},
 }

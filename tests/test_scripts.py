@@ -97,8 +97,9 @@ def test_a_model_card_has_scores_licences_and_no_paths(tmp_path):
         gold = dict.fromkeys(("LF", "LP", "LR", "UF", "LM"), 0.8)
         srsly.write_json(tmp_path / f"m.{split}.json", {"with_tops": gold})
         srsly.write_json(tmp_path / f"m.{split}.raw.json", {"sdp_lf": 0.7})
-    meta = package.make_meta({}, "en_sdp_dm_md", str(tmp_path / "m"))
+    meta = package.make_meta({}, "en_sdp_dm_md", "1.2.3", str(tmp_path / "m"))
     assert (meta["lang"], meta["name"]) == ("en", "sdp_dm_md")
+    assert meta["version"] == "1.2.3"
     assert meta["performance"]["sdp_lf_ood"] == pytest.approx(0.8)
     assert meta["performance"]["sdp_lf_test_raw"] == pytest.approx(0.7)
     for licence in ("CC BY-SA 3.0", "CC BY-SA 4.0", "Apache 2.0"):

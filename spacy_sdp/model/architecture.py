@@ -91,7 +91,7 @@ def MeanFieldParser(
         arcs; or "none" for a first-order parser.
     labelled (bool): Whether there is one score for each label of an arc, so that labels
         of neighbours influence each other. Otherwise arcs are found first, and labelled
-        by a classifier of its own.
+        by a classifier of its own. In belief propagation it is always otherwise.
     factored (bool): If labelled, whether a first-order score is that of the arc plus
         the log-probability of its label, so that all labels learn together which words
         are connected. Otherwise each label has a score of its own, as in the paper.
@@ -142,7 +142,7 @@ def MeanFieldParser(
         lstm_dropout=lstm_dropout,
         mlp_dropout=mlp_dropout,
         inference=inference,
-        labelled=labelled,
+        labelled=labelled and inference != "lbp",
         factored=factored,
         parts=tuple(parts),
         tied=tied,

@@ -109,13 +109,9 @@ class Network(nn.Module):
         RETURNS (Scores | Posteriors): In training the scores that are to be right; else
             what decoding needs of the posteriors.
         """
-        nodes, sentence_of = self._nodes(vectors, lengths)
-        tables = [*self.labels.tables(nodes, sentence_of)]
-        if self.arcs is not None:
-            tables += self.arcs.tables(nodes, sentence_of)
+        tables = self._tables(vectors, lengths)
         label_factors = None
         if self.second_order is not None:
-            tables.append(self.second_order.of_nodes(nodes, sentence_of))
             label_factors = self.second_order.of_labels()
         pieces = list(split_by_pairs(lengths, self.settings.max_pairs))
         node_counts = [sum(n + 1 for n in piece) for piece in pieces]
@@ -145,6 +141,17 @@ class Network(nn.Module):
                 for each in arguments
             ]
         )
+
+    def _tables(self, vectors: Tensor, lengths: list[int]) -> list[Tensor]:
+        """Give what is known of each node: as a head and as a dependent for the scores
+        of labels and then for those of arcs, if they are apart, and its factors."""
+        nodes, sentence_of = self._nodes(vectors, lengths)
+        tables = [*self.labels.tables(nodes, sentence_of)]
+        if self.arcs is not None:
+            tables += self.arcs.tables(nodes, sentence_of)
+        if self.second_order is not None:
+            tables.append(self.second_order.of_nodes(nodes, sentence_of))
+        return tables
 
     def _nodes(self, vectors: Tensor, lengths: list[int]) -> tuple[Tensor, Tensor]:
         """Give the states of all nodes, and the number of the sentence of each."""

@@ -96,8 +96,3 @@ class Settings:
                 "The parser's setting 'parts' has to name some of "
                 f"{', '.join(map(repr, PARTS))}, not {list(self.parts)}."
             )
-        if self.inference == "lbp" and self.labelled:
-            raise ValueError(
-                "The parser's inference 'lbp' works on unlabelled arcs: set 'labelled' "
-                "to false, or 'inference' to 'mean_field'."
-            )

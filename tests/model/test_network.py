@@ -269,7 +269,6 @@ def test_each_dropout_has_an_effect_in_training_only():
         ({"tolerance": -1.0}, "'tolerance' has to be at least 0"),
         ({"max_heads": 0}, "'max_heads' has to be at least 1"),
         ({"inference": "exact"}, "one of 'mean_field', 'lbp', 'none', not 'exact'"),
-        ({"inference": "lbp"}, "'lbp' works on unlabelled arcs: set 'labelled' to"),
         ({"parts": ("uncle",)}, r"'parts' has to name some of .*, not \['uncle'\]"),
         ({"parts": ()}, r"'parts' has to name some of .*, not \[\]"),
         ({"supervise": "first"}, "'supervise' has to be one of 'all', 'last'"),
