@@ -136,7 +136,7 @@ def _table(header: list[str], rows: dict[str, list[str]]) -> list[str]:
 
 def draw(results: Results, path: Path) -> None:
     """Draw LF1 by sentence length, as in the paper's analysis of errors."""
-    figure = Figure(figsize=(10, 4), layout="constrained")
+    figure = Figure(figsize=(10, 4.6), layout="constrained")
     for axes, (split, title) in zip(figure.subplots(1, 2), SPLITS.items(), strict=True):
         for system, seeds in results[split].items():
             bands = [*seeds[0]["by_length"]]
@@ -146,7 +146,9 @@ def draw(results: Results, path: Path) -> None:
         axes.set_ylabel("LF1")
         axes.set_title(title)
         axes.grid(color="#dddddd")
-    axes.legend()
+    figure.legend(
+        *axes.get_legend_handles_labels(), loc="outside lower center", ncols=3
+    )
     with atomic_write(path) as file:
         figure.savefig(file, format="png", dpi=150)
 

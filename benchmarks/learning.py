@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -88,7 +89,7 @@ def to_spacy(path: Path, output: Path) -> Path:
 def train(
     name: str, data: dict[str, Path], models: Path, args: argparse.Namespace
 ) -> list[dict]:
-    output = models / name.replace(" ", "_")
+    output = models / re.sub(r"\W+", "_", name)
     log = output / "log.jsonl"
     output.mkdir(parents=True, exist_ok=True)
     log.unlink(missing_ok=True)
@@ -96,7 +97,6 @@ def train(
         "--paths.train": str(data["train"]),
         "--paths.dev": str(data["dev"]),
         "--training.max_steps": args.steps,
-        "--training.optimizer.learn_rate.total_steps": args.steps,
         "--training.eval_frequency": max(args.steps // 12, 1),
         "--training.batcher.size": args.words,
         "--training.logger.output_file": str(log),
