@@ -20,14 +20,13 @@ from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
 
-from common import write_json, write_markdown
+from common import RESULTS, write_json, write_markdown
 from matplotlib.figure import Figure
 
 from spacy_sdp.formats import Sentence, docbin
 from spacy_sdp.formats.files import atomic_write
 from spacy_sdp.scoring import score_sentences
 
-RESULTS = Path(__file__).parent / "results"
 # Where the parses are, and what made them.
 SYSTEMS = {
     "ablation/first-order-*": "first order",

@@ -1,4 +1,4 @@
-"""What the benchmarks share: writing results, all or nothing."""
+"""What the benchmarks share: where results go, and writing them, all or nothing."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from spacy_sdp.formats.files import atomic_write
+
+RESULTS = Path(__file__).parent / "results"
 
 
 def write_json(path: Path, data: Any) -> None:

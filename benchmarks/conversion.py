@@ -16,12 +16,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from common import write_json, write_markdown
+from common import RESULTS, write_json, write_markdown
 
 from spacy_sdp.examples import EXAMPLES
 from spacy_sdp.formats import Sentence, sdp
 
-RESULTS = Path(__file__).parent / "results"
 SUFFIXES = (".sdp", ".conllu", ".mrp", ".conll", ".spacy")
 
 

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import spacy
 import torch
-from common import write_json, write_markdown
+from common import RESULTS, write_json, write_markdown
 from contestants import (
     Problem,
     dense,
@@ -56,7 +56,7 @@ BATCH_WORDS = 3000
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--quick", action="store_true", help="finish in two minutes")
-    parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results")
+    parser.add_argument("--out", type=Path, default=RESULTS)
     parser.add_argument(
         "--model", default="en_sdp_dm_sm", help="a pipeline with a semantic parser"
     )

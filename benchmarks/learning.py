@@ -17,7 +17,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from common import write_json, write_markdown
+from common import RESULTS, write_json, write_markdown
 from tqdm import tqdm
 
 CONFIG = Path(__file__).parent.parent / "configs" / "quick.cfg"
@@ -54,7 +54,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("train", type=Path, help="training data, .sdp or .spacy")
     parser.add_argument("dev", type=Path, help="data to score on, .sdp or .spacy")
-    parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results")
+    parser.add_argument("--out", type=Path, default=RESULTS)
     parser.add_argument("--steps", type=int, default=600)
     parser.add_argument("--words", type=int, default=800, help="words in a batch")
     parser.add_argument("--systems", nargs="+", choices=SYSTEMS, default=[*SYSTEMS][:2])

@@ -23,13 +23,12 @@ from statistics import median
 
 import spacy
 import torch
-from common import write_json, write_markdown
+from common import RESULTS, write_json, write_markdown
 from spacy.language import Language
 
 from spacy_sdp.formats import conllu, docbin
 from spacy_sdp.formats.sentence import Sentence
 
-RESULTS = Path(__file__).parent / "results"
 SENTENCES_A_TEXT = 8
 PARSER, ENCODER, PEER = "sdp_meanfield", "transformer", "SuPar"
 

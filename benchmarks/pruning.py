@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy
 import spacy
 import torch
-from common import write_json, write_markdown
+from common import RESULTS, write_json, write_markdown
 from spacy.tokens import Doc
 from spacy.training import Example
 from tqdm import tqdm
@@ -35,7 +35,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("model", help="a trained pipeline with a semantic parser")
     parser.add_argument("data", type=Path, help="gold standard, .sdp or .spacy")
-    parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results")
+    parser.add_argument("--out", type=Path, default=RESULTS)
     parser.add_argument("--threads", type=int, default=2)
     args = parser.parse_args()
     torch.set_num_threads(args.threads)

@@ -8,7 +8,7 @@ Sentences follow one another, and those of the same length are neighbours.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 import torch
@@ -38,24 +38,27 @@ def split_by_pairs(lengths: list[int], max_pairs: int) -> Iterator[list[int]]:
         yield piece
 
 
+def count_lengths(lengths: list[int]) -> Iterator[tuple[int, int]]:
+    """Yield each length, and how many sentences in a row have it."""
+    for n, group in groupby(lengths):
+        yield n, len(list(group))
+
+
 def split_nodes(lengths: list[int], *tables: Tensor) -> Iterator[tuple[Tensor, ...]]:
     """Yield the rows of nodes of sentences of the same length, (S, n + 1, ...)."""
-    start = 0
-    for n, group in groupby(lengths):
-        count = len(list(group))
-        end = start + count * (n + 1)
-        yield tuple(table[start:end].unflatten(0, (count, n + 1)) for table in tables)
-        start = end
+    shapes = [(count, n + 1) for n, count in count_lengths(lengths)]
+    return zip(*(_split(table, shapes) for table in tables), strict=True)
 
 
 def split_arcs(lengths: list[int], table: Tensor) -> Iterator[Tensor]:
     """Yield the rows of arcs of sentences of the same length, (S, n + 1, n, ...)."""
-    start = 0
-    for n, group in groupby(lengths):
-        count = len(list(group))
-        end = start + count * (n + 1) * n
-        yield table[start:end].unflatten(0, (count, n + 1, n))
-        start = end
+    return _split(table, [(count, n + 1, n) for n, count in count_lengths(lengths)])
+
+
+def _split(table: Tensor, shapes: Sequence[tuple[int, ...]]) -> Iterator[Tensor]:
+    sizes = [math.prod(shape) for shape in shapes]
+    for rows, shape in zip(table.split(sizes), shapes, strict=True):
+        yield rows.unflatten(0, shape)
 
 
 def node_sentences(lengths: list[int], device: torch.device) -> Tensor:
@@ -68,8 +71,7 @@ def all_arcs(lengths: list[int], device: torch.device) -> Arcs:
     """Give the nodes of all arcs, in the order of their rows."""
     arcs: list[tuple[Tensor, Tensor, Tensor]] = []
     first_node = first_sentence = 0
-    for n, group in groupby(lengths):
-        count = len(list(group))
+    for n, count in count_lengths(lengths):
         shape = (count, n + 1, n)
         sentence = torch.arange(count, device=device).view(-1, 1, 1)
         node = torch.arange(n + 1, device=device)

@@ -81,9 +81,9 @@ class Network(nn.Module):
             width, settings.lstm_width, settings.lstm_depth, settings.lstm_dropout
         )
         width = self.lstm.output_width + (width if settings.bypass_lstm else 0)
-        label_width = (settings.arcs_apart and settings.label_width) or (
-            settings.mlp_width
-        )
+        label_width = settings.mlp_width
+        if settings.arcs_apart and settings.label_width is not None:
+            label_width = settings.label_width
         dropout = settings.mlp_dropout
         self.labels = Biaffine(width, self.n_labels - 1, label_width, dropout)
         self.arcs = None
@@ -185,7 +185,7 @@ class Network(nn.Module):
         settings = self.settings
         first_order = self._score_arcs(lengths, *tables)
         odds = log_odds(first_order.detach())
-        if settings.inference == "mean_field" and not settings.prune:
+        if settings.exact:
             kept = torch.ones_like(gold)
         else:
             kept = candidates(odds, lengths, settings) | gold
@@ -246,7 +246,7 @@ class Network(nn.Module):
     ) -> list[Tensor]:
         """Give the scores of candidates after each iteration, (C, L or 2)."""
         settings = self.settings
-        if settings.inference == "mean_field" and not settings.prune:
+        if settings.exact:
             histories = [
                 self._infer(
                     ExactMeanField(

@@ -46,6 +46,11 @@ class Settings:
         """Whether the scores of arcs are apart from those of their labels."""
         return self.factored or not self.labelled
 
+    @property
+    def exact(self) -> bool:
+        """Whether all arcs take part in mean-field inference."""
+        return self.inference == "mean_field" and not self.prune
+
     def __post_init__(self) -> None:
         for name, least in (
             ("hidden_width", 0),
