@@ -228,7 +228,13 @@ class SemanticParser(TrainablePipe):
         RETURNS (List[ParsedArcs]): The arcs and tops of each.
         """
         docs = list(docs)
-        posteriors = self.model.predict(docs)
+        parsed = [ParsedArcs([], []) for _ in docs]
+        # A transformer gives no vectors for a Doc without tokens, not even no vectors
+        # of the right width.
+        with_tokens = [number for number, doc in enumerate(docs) if len(doc)]
+        if not with_tokens:
+            return parsed
+        posteriors = self.model.predict([docs[number] for number in with_tokens])
         assert isinstance(posteriors, ArcPosteriors)
         to_numpy = self.model.ops.to_numpy
         null = to_numpy(posteriors.null)
@@ -246,17 +252,17 @@ class SemanticParser(TrainablePipe):
             # Self-loops have no probability, so they stay out even at 0.
             exists = (1 - null >= self.threshold) & (probabilities > 0)
             chosen = numpy.flatnonzero(exists)
-        parsed = [ParsedArcs([], []) for _ in docs]
         names = self.labels
-        for row, (doc, head, dep) in zip(
+        for row, (number, head, dep) in zip(
             chosen, posteriors.batch.locate(chosen), strict=True
         ):
+            arcs, tops = parsed[with_tokens[number]]
             if labels[row] == ROOT:
-                parsed[doc].tops.append(dep)
+                tops.append(dep)
             else:
                 label = names[labels[row] - FIRST_LABEL]
                 score = float(probabilities[row])
-                parsed[doc].arcs.append(IndexedArc(head, dep, label, score))
+                arcs.append(IndexedArc(head, dep, label, score))
         return parsed
 
     def set_annotations(self, docs: Iterable[Doc], graphs: list[ParsedArcs]) -> None:

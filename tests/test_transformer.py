@@ -7,10 +7,11 @@ import sys
 
 import pytest
 import spacy
-from spacy.tokens import DocBin
+from spacy.tokens import Doc, DocBin
 from spacy.util import fix_random_seed
 from util import save_tiny_bert, small_model
 
+import spacy_sdp
 from spacy_sdp.corpus import make_corpus
 from spacy_sdp.examples import EXAMPLES
 from spacy_sdp.formats import docbin, sdp
@@ -64,7 +65,7 @@ def pipeline(request, nlp, bert, tmp_path):
             "model": {
                 "@architectures": "spacy-transformers.TransformerModel.v3",
                 "name": str(bert),
-                "get_spans": {"@span_getters": "spacy-transformers.doc_spans.v1"},
+                "get_spans": {"@span_getters": "spacy_sdp.sentence_spans.v1"},
             }
         },
     )
@@ -124,6 +125,31 @@ def test_training_saving_and_loading_without_the_folder(pipeline, bert, tmp_path
         assert [arc[3] for arc in one["arcs"]] == pytest.approx(
             [arc[3] for arc in other["arcs"]], abs=1e-5
         )
+
+
+def test_a_sentence_is_parsed_alike_wherever_it_stands(pipeline):
+    nlp, examples = pipeline
+    optimizer = make_adam(0.01, transformer_learn_rate=0.002)
+    for _ in range(25):
+        nlp.update(examples, sgd=optimizer)
+    docs = [example.predicted.copy() for example in examples[:4]]
+    for doc in docs:
+        for token in doc:
+            token.is_sent_start = token.i == 0
+    text = nlp(Doc.from_docs(docs))
+    alone = [doc._.sdp for doc in nlp.pipe(docs)]
+    assert any(map(len, alone))
+    assert [doc._.sdp for doc in spacy_sdp.split_sents(text)] == alone
+
+
+def test_texts_without_words_have_empty_graphs(pipeline):
+    nlp, _ = pipeline
+    assert len(nlp("")._.sdp) == 0
+    texts = ["The cat eats.", "", "  ", "The dog eats."]
+    docs = list(nlp.pipe(texts))
+    for doc in (docs[1], docs[2]):
+        assert len(doc._.sdp) == 0 and doc._.sdp.tops == ()
+    assert docs[3]._.sdp == nlp(texts[3])._.sdp
 
 
 # spaCy itself cannot replace a listener inside of another layer.

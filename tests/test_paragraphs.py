@@ -1,0 +1,53 @@
+import pytest
+import spacy
+
+import spacy_sdp
+
+
+@pytest.fixture
+def split(nlp):
+    """Sentences of a text that has been split after stops, however it goes on."""
+    nlp.add_pipe("sentencizer")
+    nlp.add_pipe("sdp_paragraphs")
+    return lambda text: [sentence.text for sentence in nlp(text).sents]
+
+
+def test_a_blank_line_ends_a_sentence(split):
+    text = "A heading\n\nMice sleep. Cats\neat\n \n\nmice"
+    assert split(text) == ["A heading\n\n", "Mice sleep.", "Cats\neat\n \n\n", "mice"]
+
+
+def test_whitespace_begins_no_sentence_but_the_first(nlp):
+    doc = nlp("  \n Mice sleep.\n\nCats \n\n")
+    assert [token.text for token in doc if token.is_space] == ["  \n ", "\n\n", "\n\n"]
+    for token in doc:
+        token.is_sent_start = True
+    nlp.add_pipe("sdp_paragraphs")
+    doc = nlp(doc)
+    assert [sentence[0].text for sentence in doc.sents] == [
+        "  \n ",
+        "sleep",
+        ".",
+        "Cats",
+    ]
+
+
+def test_texts_without_boundaries_stay_as_they_are(nlp):
+    nlp.add_pipe("sdp_paragraphs")
+    assert not nlp("Mice sleep.\n\nCats eat.").has_annotation("SENT_START")
+    assert len(nlp("")) == 0
+
+
+@pytest.mark.parametrize("name", ["en_sdp_dm_sm", "en_sdp_dm_md"])
+def test_pipelines_read_letters(name):
+    pytest.importorskip(name, reason=f"{name} is not installed")
+    nlp = spacy.load(name)
+    doc = nlp("Hi Bob,\n\nthe cat sleeps. It wants to eat.\n")
+    assert [sentence[0].text for sentence in doc.sents] == ["Hi", "the", "It"]
+    sentences = list(spacy_sdp.split_sents(doc))
+    assert [str(top) for each in sentences[1:] for top in each._.sdp.tops] == [
+        "sleeps",
+        "wants",
+    ]
+    docs = list(nlp.pipe(["The cat sleeps.", "", " \n "]))
+    assert [len(doc._.sdp.tops) for doc in docs] == [1, 0, 0]
