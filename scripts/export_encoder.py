@@ -21,6 +21,7 @@ def main() -> None:
     model = spacy.load(args.pipeline).get_pipe("transformer").model
     model.transformer.save_pretrained(args.output)
     model.tokenizer.save_pretrained(args.output)
+    print(f"{args.output}: the encoder of {args.pipeline}")
 
 
 if __name__ == "__main__":

@@ -3,8 +3,9 @@
     python scripts/package.py training/small/rounded packages \\
         --name en_sdp_dm_sm --version 0.2.0 --metrics metrics/small
 
-The scores are read from METRICS.test.json and METRICS.ood.json (on gold tokens), and
-from METRICS.test.raw.json and METRICS.ood.raw.json (from raw text).
+The scores are read from METRICS.test.json and METRICS.ood.json (on gold tokens), from
+METRICS.test.raw.json and METRICS.ood.raw.json (from raw text), and from
+METRICS.tags.json.
 """
 
 from __future__ import annotations
@@ -15,19 +16,23 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import spacy
 import srsly
 from spacy.cli.package import package
-from thinc.api import Config
 
+ENCODER = "transformer"
 TEXT = "WeScience articles of Wikipedia (test) and a Sherlock Holmes story (ood)"
 DESCRIPTION = (
     "English text to DM semantic dependency graphs in Doc._.sdp, with sentence "
     "boundaries, tags and lemmas. {encoder} Trained on Wikipedia articles of 2008 "
-    "about computing and linguistics, so it knows other kinds of text less well. The "
-    f"scores are labelled F1, tops included, on {TEXT}: on the tokens of the treebank "
-    "with predicted tags (sdp_lf_*), and from raw text through the whole pipeline "
-    "(sdp_lf_*_raw). They are not comparable with scores on the DM of SemEval 2015: "
-    "other text, and a newer grammar. Made from data under these licences: {licences}."
+    "about computing and linguistics, so it knows other kinds of text less well: "
+    "questions, dialogue, lists, e-mail. It finds arcs and tops, not the senses of "
+    "predicates, and now and then no top. The scores are labelled F1, tops included, "
+    f"on {TEXT}: on the tokens of the treebank with predicted tags (sdp_lf_*), and "
+    "through the whole pipeline from raw texts of 8 sentences (sdp_lf_*_raw). Those of "
+    "tags, lemmas and sentence boundaries are on the development data of UD "
+    "English-EWT. They are not comparable with scores on the DM of SemEval 2015: other "
+    "text, and a newer grammar. Made from data under these licences: {licences}."
 )
 ENCODERS = {
     "en_sdp_dm_sm": "Hash embeddings and a BiLSTM, no transformer.",
@@ -36,31 +41,36 @@ ENCODERS = {
         "of UD English-EWT as parsed by its first version."
     ),
 }
+CC_BY_SA_3 = "CC BY-SA 3.0 (https://creativecommons.org/licenses/by-sa/3.0)"
+CC_BY_SA_4 = "CC BY-SA 4.0 (https://creativecommons.org/licenses/by-sa/4.0)"
 SOURCES: list[dict[str, str]] = [
     {
         "name": "English Resource Grammar 2025, treebanks ws201 to ws211 (WeScience)",
-        "url": "https://github.com/delph-in/erg",
+        "url": "https://github.com/delph-in/erg/tree/af1a9d13767d7730576c899c74804682879936f6",
         "author": "Dan Flickinger, Stephan Oepen and others; authors of Wikipedia",
-        "license": "annotation MIT, text CC BY-SA 3.0",
+        "license": f"annotation MIT, text {CC_BY_SA_3}",
     },
     {
         "name": "UD English-EWT (text, tags, lemmas, sentence boundaries)",
-        "url": "https://github.com/UniversalDependencies/UD_English-EWT",
+        "url": "https://github.com/UniversalDependencies/UD_English-EWT/tree/15d613d8447b3478787d4c278730a1e48a945efb",
         "author": "Natalia Silveira and others",
-        "license": "CC BY-SA 4.0",
+        "license": CC_BY_SA_4,
     },
 ]
 MINILM = {
-    "name": "all-MiniLM-L6-v2 (encoder, fine-tuned)",
+    "name": "all-MiniLM-L6-v2",
     "url": "https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2",
     "author": "sentence-transformers",
-    "license": "Apache 2.0",
+    "license": "Apache 2.0 (https://www.apache.org/licenses/LICENSE-2.0)",
 }
+# The largest wheels, in bytes.
+LIMITS = {"en_sdp_dm_sm": 15e6, "en_sdp_dm_md": 60e6}
 
 
 def read_scores(prefix: str) -> dict[str, float]:
     """RETURNS (Dict[str, float]): The scores of the model card, as fractions."""
-    scores: dict[str, float] = {}
+    tags = srsly.read_json(f"{prefix}.tags.json")
+    scores = {name: tags[name] for name in ("tag_acc", "lemma_acc", "sents_f")}
     for split in ("test", "ood"):
         gold = srsly.read_json(f"{prefix}.{split}.json")["with_tops"]
         raw = srsly.read_json(f"{prefix}.{split}.raw.json")
@@ -85,19 +95,36 @@ def make_meta(
         "description": DESCRIPTION.format(encoder=ENCODERS[name], licences=licences),
         "author": "spacy-sdp",
         "url": "",
-        "license": "CC BY-SA 4.0",
+        "license": CC_BY_SA_4,
         "sources": sources,
         "performance": read_scores(metrics),
     }
 
 
-def forget_paths(path: Path) -> None:
-    """Take the files of this machine out of a config: a pipeline has all it needs."""
-    config = Config().from_disk(path, interpolate=False)
-    for name in config["paths"]:
-        # An encoder has to have some name.
-        config["paths"][name] = "all-MiniLM-L6-v2" if name == "transformer" else None
-    config.to_disk(path, interpolate=False)
+def write_licences(meta: dict[str, Any], path: Path) -> None:
+    """Write what the pipeline was made from, and under which licences."""
+    name = f"{meta['lang']}_{meta['name']}"
+    lines = [
+        f"The weights of {name} are licensed {CC_BY_SA_4}.",
+        "They were made from the following, which was changed in the making:",
+    ]
+    for source in meta["sources"]:
+        lines += ["", f"# {source['name']}", ""]
+        lines += [f"* {key.title()}: {source[key]}" for key in source if key != "name"]
+    path.write_text("\n".join(lines) + "\n", encoding="utf8")
+
+
+def forget_paths(model: Path) -> None:
+    """Take the files of this machine out of a pipeline: it has all it needs."""
+    nlp = spacy.load(model)
+    if nlp.has_pipe(ENCODER):
+        encoder = nlp.get_pipe(ENCODER).model
+        encoder.attrs["name"] = MINILM["name"]
+        encoder.transformer.config._name_or_path = MINILM["name"]
+    # An encoder has to have some name.
+    names = {"transformer": MINILM["name"]}
+    nlp.config["paths"] = {name: names.get(name) for name in nlp.config["paths"]}
+    nlp.to_disk(model)
 
 
 def main() -> None:
@@ -113,12 +140,18 @@ def main() -> None:
         model, packages = Path(folder, "model"), Path(folder, "packages")
         shutil.copytree(args.model, model)
         packages.mkdir()
+        forget_paths(model)
         meta = srsly.read_json(model / "meta.json")
         meta = make_meta(meta, args.name, args.version, args.metrics)
         srsly.write_json(model / "meta.json", meta)
-        forget_paths(model / "config.cfg")
+        write_licences(meta, model / "LICENSES_SOURCES")
         package(model, packages, create_sdist=False, create_wheel=True)
         (wheel,) = packages.glob("*/dist/*.whl")
+        if wheel.stat().st_size > LIMITS[args.name]:
+            parser.error(
+                f"{wheel.name} has {wheel.stat().st_size / 1e6:.1f} MB, more than "
+                f"{LIMITS[args.name] / 1e6:.0f}: train a narrower network."
+            )
         shutil.copy(wheel, args.output)
         print(f"{args.output / wheel.name}: {wheel.stat().st_size / 1e6:.1f} MB")
 

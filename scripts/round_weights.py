@@ -44,6 +44,7 @@ def main() -> None:
     nlp = spacy.load(args.source)
     round_weights(nlp)
     nlp.to_disk(args.target)
+    print(f"{args.target}: all weights rounded to bfloat16")
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ The id of a sentence begins with 2 and the number of its section.
 from __future__ import annotations
 
 import argparse
+import itertools
 from pathlib import Path
 
 from spacy_sdp.formats import FormatError, Sentence, sdp
@@ -27,8 +28,9 @@ def main() -> None:
     args = parser.parse_args()
     if not any(map(is_development, sdp.read(args.source))):
         raise FormatError(f"no id begins with {DEVELOPMENT}", args.source)
-    sdp.write((s for s in sdp.read(args.source) if not is_development(s)), args.train)
+    sdp.write(itertools.filterfalse(is_development, sdp.read(args.source)), args.train)
     sdp.write(filter(is_development, sdp.read(args.source)), args.dev)
+    print(f"{args.source}: split into {args.train} and {args.dev}")
 
 
 if __name__ == "__main__":

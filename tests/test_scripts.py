@@ -8,7 +8,6 @@ import pytest
 import spacy
 import srsly
 import torch
-from thinc.api import Config
 from util import add_parser, save_tiny_bert, train
 
 from spacy_sdp.examples import EXAMPLES
@@ -35,6 +34,21 @@ def test_rounded_weights_have_eight_significant_bits(nlp, examples):
     assert len(arrays) > 20
     assert all(torch.equal(a, a.bfloat16().float()) for a in arrays)
     assert nlp(text)._.sdp == before
+
+
+def test_punctuation_tagged_as_a_word_loses_its_tag(tmp_path):
+    words = ["Cats", "-", "and", "—", "!"]
+    tags = ["NNS", ":", "CC", "VBZ", "."]
+    sentence = Sentence(words=words, tags=tags, arcs=[(1, 0, "ARG1")], tops=[0])
+    path = tmp_path / "corpus.spacy"
+    docbin.write([sentence], path)
+    script = ROOT / "scripts" / "drop_guessed_tags.py"
+    command = [sys.executable, script, path]
+    result = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert result.stdout == f"{path}: 1 tags removed\n"
+    (doc,) = docbin.read_docs(path)
+    assert [token.tag_ for token in doc] == ["NNS", ":", "CC", "", "."]
+    assert doc._.sdp.triples() == [("-", "ARG1", "Cats")]
 
 
 def test_silver_data_are_what_the_parser_is_sure_of(tmp_path):
@@ -78,6 +92,17 @@ def test_an_encoder_is_saved_for_another_pipeline(nlp, tmp_path):
     assert copied.shape == weights.shape and (copied == 0.25).all()
 
 
+def test_an_encoder_that_is_there_is_not_fetched(tmp_path):
+    script = ROOT / "scripts" / "get_encoder.py"
+    command = [sys.executable, script, tmp_path]
+    done = subprocess.run(command, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 2
+    assert f"{tmp_path} has no config.json" in done.stderr
+    (tmp_path / "config.json").touch()
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    assert done.stdout == f"{tmp_path}: an encoder is there already\n"
+
+
 def test_section_20_becomes_the_development_data(tmp_path):
     sentences = list(sdp.read(EXAMPLES))[:4]
     for sentence, number in zip(
@@ -92,19 +117,39 @@ def test_section_20_becomes_the_development_data(tmp_path):
     assert [s.id for s in sdp.read(files[2])] == ["22000001", "22015002"]
 
 
-def test_a_model_card_has_scores_licences_and_no_paths(tmp_path):
+def test_a_model_card_has_scores_and_licences(tmp_path):
     for split in ("test", "ood"):
         gold = dict.fromkeys(("LF", "LP", "LR", "UF", "LM"), 0.8)
         srsly.write_json(tmp_path / f"m.{split}.json", {"with_tops": gold})
         srsly.write_json(tmp_path / f"m.{split}.raw.json", {"sdp_lf": 0.7})
+    tags = {"tag_acc": 0.9, "lemma_acc": 0.6, "sents_f": 0.5, "sdp_lf": 0.0}
+    srsly.write_json(tmp_path / "m.tags.json", tags)
     meta = package.make_meta({}, "en_sdp_dm_md", "1.2.3", str(tmp_path / "m"))
     assert (meta["lang"], meta["name"]) == ("en", "sdp_dm_md")
     assert meta["version"] == "1.2.3"
     assert meta["performance"]["sdp_lf_ood"] == pytest.approx(0.8)
     assert meta["performance"]["sdp_lf_test_raw"] == pytest.approx(0.7)
+    assert meta["performance"]["lemma_acc"] == pytest.approx(0.6)
+    package.write_licences(meta, tmp_path / "LICENSES_SOURCES")
+    written = (tmp_path / "LICENSES_SOURCES").read_text()
     for licence in ("CC BY-SA 3.0", "CC BY-SA 4.0", "Apache 2.0"):
-        assert licence in meta["description"]
-    config = Config({"paths": {"train": "/home/me", "transformer": "/home/me/bert"}})
-    config.to_disk(tmp_path / "config.cfg")
-    package.forget_paths(tmp_path / "config.cfg")
-    assert "/home" not in (tmp_path / "config.cfg").read_text()
+        assert licence in meta["description"] and licence in written
+    assert "Natalia Silveira" in written
+
+
+def test_a_package_knows_nothing_of_the_machine_it_was_made_on(nlp, tmp_path):
+    save_tiny_bert(tmp_path / "bert", ["the", "cat"])
+    nlp.config["paths"]["transformer"] = str(tmp_path / "bert")
+    nlp.config["paths"]["train"] = str(tmp_path / "train.spacy")
+    config = {"model": {"name": str(tmp_path / "bert")}}
+    nlp.add_pipe("transformer", config=config)
+    nlp.initialize()
+    nlp.to_disk(tmp_path / "pipeline")
+    # As `spacy train` writes it.
+    path = tmp_path / "pipeline" / "config.cfg"
+    name = f'name = "{tmp_path}/bert"'
+    path.write_text(path.read_text().replace(name, "name = ${paths.transformer}"))
+    package.forget_paths(tmp_path / "pipeline")
+    for path in (tmp_path / "pipeline").rglob("*"):
+        assert path.is_dir() or str(tmp_path).encode() not in path.read_bytes(), path
+    assert spacy.load(tmp_path / "pipeline").pipe_names == ["transformer"]

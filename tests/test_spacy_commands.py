@@ -104,7 +104,7 @@ def test_package(trained):
     run("package", "out/model-best", ".", "--build", "none", "--name", "x", cwd=trained)
     (folder,) = trained.glob("en_x-*")
     meta = srsly.read_json(folder / "meta.json")
-    assert any(each.startswith("spacy-sdp>=0.1.0") for each in meta["requirements"])
+    assert any(each.startswith("spacy-sdp>=0.2.0") for each in meta["requirements"])
     doc = spacy.load(folder / "en_x" / folder.name)("The shy cat wants to eat.")
     assert [arc.label for arc in doc._.sdp.args(doc[3])] == ["ARG1", "ARG2"]
 
@@ -123,6 +123,7 @@ def test_entry_points_name_what_they_point_at():
         "spacy_augmenters",
         "spacy_scorers",
         "spacy_readers",
+        "spacy_span_getters",
         "thinc_layers",
         "thinc_optimizers",
         "spacy_cli",
