@@ -33,6 +33,10 @@ SYSTEMS = {
     "ablation/unlabelled-*": "unlabelled mean field",
     "ablation/lbp-*": "unlabelled belief propagation",
     "ablation/labelled-*": "labelled mean field",
+    "ablation/minilm-first-order-*": "first order, MiniLM",
+    "ablation/minilm-unlabelled-*": "unlabelled mean field, MiniLM",
+    "ablation/minilm-lbp-*": "unlabelled belief propagation, MiniLM",
+    "ablation/minilm-labelled-*": "labelled mean field, MiniLM",
     "small": "`en_sdp_dm_sm`",
     "minilm": "`en_sdp_dm_md`",
 }
@@ -140,7 +144,8 @@ def draw(results: Results, path: Path) -> None:
         for system, seeds in results[split].items():
             bands = [*seeds[0]["by_length"]]
             values = [mean(seed["by_length"][band] for seed in seeds) for band in bands]
-            axes.plot(bands, values, marker="o", label=system.strip("`"))
+            style = "--" if system.endswith("MiniLM") else "-"
+            axes.plot(bands, values, style, marker="o", label=system.strip("`"))
         axes.set_xlabel("words in a sentence")
         axes.set_ylabel("LF1")
         axes.set_title(title)

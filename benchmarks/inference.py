@@ -20,7 +20,7 @@ from pathlib import Path
 
 import spacy
 import torch
-from common import RESULTS, write_json, write_markdown
+from common import RESULTS, find_parser, write_json, write_markdown
 from contestants import (
     Problem,
     dense,
@@ -66,9 +66,7 @@ def main() -> None:
     torch.set_num_threads(args.threads)
     args.out.mkdir(parents=True, exist_ok=True)
     nlp = spacy.load(args.model)
-    semantic_parser = next(
-        pipe for _, pipe in nlp.pipeline if isinstance(pipe, SemanticParser)
-    )
+    semantic_parser = find_parser(nlp)
     settings = semantic_parser.model.get_ref("network").shims[0].settings
     if settings.inference != "mean_field" or not settings.labelled:
         parser.error("the pipeline has to be one with labelled mean field")

@@ -3,11 +3,12 @@
     python benchmarks/pipelines.py corpus/dm/test.spacy en_sdp_dm_sm en_sdp_dm_md
 
 Pipelines are packages or folders. The texts of the corpus are joined by 8 sentences and
-parsed by each pipeline in turn, several times; the figures are medians. Compare them as
-ratios within one run.
+parsed by each pipeline in turn, several times; the figures are medians, and words are
+those of the corpus. Compare them as ratios within one run.
 
-With `--peer supar/bin/python training/supar/model`, SuPar parses the same sentences
-after each round, in its own environment (see peer.py). It gets tokens, not raw text.
+With `--peer supar/bin/python training/supar/model`, if they are there, SuPar parses the
+same sentences after each round, in its own environment (see peer.py). It gets tokens,
+not raw text.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ import spacy
 import torch
 from common import RESULTS, write_json, write_markdown
 from spacy.language import Language
+from tqdm import trange
 
 from spacy_sdp.formats import conllu, docbin
 from spacy_sdp.formats.sentence import Sentence
@@ -39,30 +41,35 @@ def join_texts(sentences: list[Sentence]) -> list[str]:
     return [" ".join(texts[i : i + SENTENCES_A_TEXT]) for i in starts]
 
 
-def time_components(nlp: Language, texts: list[str]) -> tuple[dict[str, float], int]:
-    """RETURNS (Tuple[Dict[str, float], int]): Seconds of each component, and words."""
+def time_components(nlp: Language, texts: list[str]) -> dict[str, float]:
+    """RETURNS (Dict[str, float]): Seconds of each component."""
     seconds = {}
     start = time.perf_counter()
     docs = [nlp.make_doc(text) for text in texts]
     seconds["tokenizer"] = time.perf_counter() - start
     for name, component in nlp.pipeline:
         start = time.perf_counter()
-        docs = list(component.pipe(docs, batch_size=nlp.batch_size))
+        if hasattr(component, "pipe"):
+            docs = list(component.pipe(docs, batch_size=nlp.batch_size))
+        else:
+            docs = list(map(component, docs))
         seconds[name] = time.perf_counter() - start
-    return seconds, sum(len(doc) for doc in docs)
+    return seconds
 
 
-def time_peer(python: str, model: str, sentences: list[Sentence]) -> tuple[dict, int]:
-    """RETURNS (Tuple[Dict[str, float], int]): Seconds, and words."""
+def time_peer(
+    python: str, model: str, sentences: list[Sentence], threads: int
+) -> dict[str, float]:
+    """RETURNS (Dict[str, float]): Seconds."""
     script = Path(__file__).with_name("peer.py")
     with tempfile.TemporaryDirectory() as folder:
         given, found = Path(folder) / "given.conllu", Path(folder) / "found.conllu"
         conllu.write(sentences, given)
-        command = [python, script, "parse", model, given, found, "--repeat", "2"]
+        options = ["--repeat", "2", "--threads", str(threads)]
+        command = [python, script, "parse", model, given, found, *options]
         done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
-    measured = json.loads(done.stdout.splitlines()[-1])
-    assert measured["threads"] == torch.get_num_threads()
-    return {PEER: measured["seconds"][-1]}, measured["words"]
+    # The first time, it loads what it needs.
+    return {PEER: json.loads(done.stdout.splitlines()[-1])[-1]}
 
 
 def summarize(runs: list[dict[str, float]], words: int) -> dict[str, float]:
@@ -86,29 +93,30 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("corpus", type=Path)
     parser.add_argument("pipelines", nargs="+")
-    parser.add_argument("--sentences", type=int, default=1000)
+    parser.add_argument("--sentences", type=int, help="how many; all by default")
     parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--peer", nargs=2, metavar=("PYTHON", "MODEL"))
     parser.add_argument("--out", type=Path, default=RESULTS, help="folder to write to")
     args = parser.parse_args()
+    torch.set_num_threads(args.threads)
     sentences = list(docbin.read(args.corpus))[: args.sentences]
+    words = sum(len(sentence.words) for sentence in sentences)
     texts = join_texts(sentences)
     loaded = {name: spacy.load(name) for name in args.pipelines}
+    has_peer = args.peer and all(Path(each).exists() for each in args.peer)
     runs: dict[str, list[dict[str, float]]] = defaultdict(list)
-    words: dict[str, int] = {}
     for nlp in loaded.values():
         time_components(nlp, texts[:4])
-    for _ in range(args.repeat):
+    for _ in trange(args.repeat, unit=" rounds"):
         for name, nlp in loaded.items():
-            seconds, words[name] = time_components(nlp, texts)
-            runs[name].append(seconds)
-        if args.peer:
-            seconds, words[PEER] = time_peer(*args.peer, sentences)
-            runs[PEER].append(seconds)
-    results = {name: summarize(runs[name], words[name]) for name in runs}
+            runs[name].append(time_components(nlp, texts))
+        if has_peer:
+            runs[PEER].append(time_peer(*args.peer, sentences, args.threads))
+    results = {name: summarize(runs[name], words) for name in runs}
     slowest = min(result["words/s"] for result in results.values())
     lines = [
-        f"{torch.get_num_threads()} threads.",
+        f"{args.threads} threads, {words:,} words.",
         "",
         "| pipeline | words/s | times the slowest | words/s without the parser "
         "| parser / transformer |",

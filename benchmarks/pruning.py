@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy
 import spacy
 import torch
-from common import RESULTS, write_json, write_markdown
+from common import RESULTS, find_parser, write_json, write_markdown
 from spacy.tokens import Doc
 from spacy.training import Example
 from tqdm import tqdm
@@ -41,9 +41,7 @@ def main() -> None:
     torch.set_num_threads(args.threads)
     args.out.mkdir(parents=True, exist_ok=True)
     nlp = spacy.load(args.model)
-    semantic_parser = next(
-        pipe for _, pipe in nlp.pipeline if isinstance(pipe, SemanticParser)
-    )
+    semantic_parser = find_parser(nlp)
     gold = [each.to_doc(nlp.vocab) for each in formats.read(args.data)]
     rows = []
     for threshold in tqdm(THRESHOLDS):

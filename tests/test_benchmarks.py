@@ -81,7 +81,7 @@ def test_pipelines_are_timed_by_component(tmp_path, monkeypatch, capsys):
     pytest.importorskip("en_sdp_dm_sm", reason="en_sdp_dm_sm is not installed")
     docbin.write(sdp.read(EXAMPLES), tmp_path / "corpus.spacy")
     arguments = ["pipelines.py", str(tmp_path / "corpus.spacy"), "en_sdp_dm_sm"]
-    options = ["--repeat", "1", "--out", str(tmp_path)]
+    options = ["--repeat", "1", "--threads", "1", "--out", str(tmp_path)]
     monkeypatch.setattr(sys, "argv", arguments + options)
     pipelines.main()
     row = capsys.readouterr().out.splitlines()[-1]
