@@ -47,7 +47,7 @@ LENGTHS = (1, 11, 21, 31, 41, 10**9)
 # How many labels stand in the table, the most frequent ones first.
 N_LABELS = 12
 
-# For each split and system, the scores of its seeds.
+# For each text and system, the scores of its seeds.
 Results = dict[str, dict[str, list[dict[str, Any]]]]
 
 
@@ -78,16 +78,24 @@ def score_by_length(
             yield name, 100 * scores["with_tops"]["LF"]
 
 
-def collect(training: Path, corpus: Path) -> Results:
-    """RETURNS (Results): The scores of all systems that were trained."""
+def collect(
+    training: Path, corpus: Path, systems: dict[str, str], splits: dict[str, str]
+) -> Results:
+    """Score the parses that there are.
+
+    training (Path): The folder with those of all systems.
+    corpus (Path): The folder with the gold standard.
+    systems (Dict[str, str]): Where the parses of a system are, and its title.
+    splits (Dict[str, str]): The names of the files, and their titles.
+    RETURNS (Results): The scores, by the titles.
+    """
     results: Results = {}
-    for split in SPLITS:
-        gold = list(docbin.read(corpus / f"{split}.spacy"))
-        results[split] = {}
-        for pattern, title in SYSTEMS.items():
+    for split, split_title in splits.items():
+        for pattern, system in systems.items():
             paths = sorted(training.glob(f"{pattern}/{split}.spacy"))
             if paths:
-                results[split][title] = [
+                gold = list(docbin.read(corpus / f"{split}.spacy"))
+                results.setdefault(split_title, {})[system] = [
                     score(gold, list(docbin.read(path))) for path in paths
                 ]
     return results
@@ -99,24 +107,33 @@ def spread(values: list[float]) -> str:
     return f"{mean(values):.2f} ± {stdev(values):.2f}"
 
 
-def make_tables(results: Results) -> list[str]:
-    """RETURNS (List[str]): Lines of Markdown."""
-    header = [f"{title} {name}" for title in SPLITS.values() for name in SCORES]
+def make_table(results: Results, scores: tuple[str, ...] = SCORES) -> list[str]:
+    """RETURNS (List[str]): Lines of Markdown with the scores of each system."""
+    header = [f"{split} {name}" for split in results for name in scores]
+    systems = dict.fromkeys(name for split in results.values() for name in split)
     rows = {
         system: [
-            spread([seed[name] for seed in results[split][system]])
-            for split in SPLITS
-            for name in SCORES
+            spread([seed[name] for seed in split[system]]) if system in split else ""
+            for split in results.values()
+            for name in scores
         ]
-        for system in results["test"]
+        for system in systems
     }
-    lines = ["Percentages, tops included; mean and deviation over the seeds.", ""]
-    lines += _table(header, rows)
-    for split, title in SPLITS.items():
-        lines += ["", f"LF1 by the number of words in a sentence, {title}:", ""]
-        lines += _table_of_means(results[split], "by_length")
-        lines += ["", f"F1 of the {N_LABELS} most frequent labels, {title}:", ""]
-        lines += _table_of_means(results[split], "by_label")
+    return [
+        "Percentages, tops included; mean and deviation over the seeds.",
+        "",
+        *_table(header, rows),
+    ]
+
+
+def make_details(results: Results) -> list[str]:
+    """RETURNS (List[str]): The same by the length of sentences and by label."""
+    lines = []
+    for split, systems in results.items():
+        lines += ["", f"LF1 by the number of words in a sentence, {split}:", ""]
+        lines += _table_of_means(systems, "by_length")
+        lines += ["", f"F1 of the {N_LABELS} most frequent labels, {split}:", ""]
+        lines += _table_of_means(systems, "by_label")
     return lines
 
 
@@ -139,22 +156,49 @@ def _table(header: list[str], rows: dict[str, list[str]]) -> list[str]:
 
 def draw(results: Results, path: Path) -> None:
     """Draw LF1 by sentence length, as in the paper's analysis of errors."""
-    figure = Figure(figsize=(10, 4.6), layout="constrained")
-    for axes, (split, title) in zip(figure.subplots(1, 2), SPLITS.items(), strict=True):
-        for system, seeds in results[split].items():
-            bands = [*seeds[0]["by_length"]]
-            values = [mean(seed["by_length"][band] for seed in seeds) for band in bands]
-            style = "--" if system.endswith("MiniLM") else "-"
-            axes.plot(bands, values, style, marker="o", label=system.strip("`"))
+    n_rows = (len(results) + 1) // 2
+    figure = Figure(figsize=(10, 0.6 + 4 * n_rows), layout="constrained")
+    panels = figure.subplots(n_rows, 2, squeeze=False).flat
+    # A system has one colour everywhere, also where it has no parses.
+    titles = dict.fromkeys(name for split in results.values() for name in split)
+    lines: dict[str, Any] = {}
+    for axes, (split, systems) in zip(panels, results.items(), strict=False):
+        for number, system in enumerate(titles):
+            if system in systems:
+                lines[system] = _draw_line(axes, system, systems[system], f"C{number}")
         axes.set_xlabel("words in a sentence")
         axes.set_ylabel("LF1")
-        axes.set_title(title)
+        axes.set_title(split)
         axes.grid(color="#dddddd")
-    figure.legend(
-        *axes.get_legend_handles_labels(), loc="outside lower center", ncols=3
-    )
+    names = [system.strip("`") for system in lines]
+    figure.legend([*lines.values()], names, loc="outside lower center", ncols=3)
     with atomic_write(path) as file:
         figure.savefig(file, format="png", dpi=150)
+
+
+def _draw_line(axes: Any, system: str, seeds: list[dict[str, Any]], color: str) -> Any:
+    bands = [*seeds[0]["by_length"]]
+    values = [mean(seed["by_length"][band] for seed in seeds) for band in bands]
+    style = "--" if system.endswith("MiniLM") else "-"
+    (line,) = axes.plot(bands, values, style, marker="o", color=color)
+    return line
+
+
+def write_results(
+    results: Results, folder: Path, name: str, scores: tuple[str, ...] = SCORES
+) -> None:
+    """Write tables, figure and all scores, and print the tables.
+
+    results (Results): The scores.
+    folder (Path): Where to.
+    name (str): What the files are called.
+    scores (Tuple[str, ...]): Which ones stand in the first table.
+    """
+    lines = make_table(results, scores) + make_details(results)
+    write_json(folder / f"{name}.json", results)
+    write_markdown(folder / f"{name}.md", lines)
+    draw(results, folder / f"{name}.png")
+    print("\n".join(lines))
 
 
 def main() -> None:
@@ -163,17 +207,13 @@ def main() -> None:
     parser.add_argument("corpus", type=Path)
     parser.add_argument("--out", type=Path, default=RESULTS)
     args = parser.parse_args()
-    results = collect(args.training, args.corpus)
-    if not results["test"]:
+    results = collect(args.training, args.corpus, SYSTEMS, SPLITS)
+    if not results:
         parser.error(
             f"there are no parses in {args.training}: `python -m spacy project run "
             "ablation` makes them"
         )
-    lines = make_tables(results)
-    write_json(args.out / "ablation.json", results)
-    write_markdown(args.out / "ablation.md", lines)
-    draw(results, args.out / "ablation.png")
-    print("\n".join(lines))
+    write_results(results, args.out, "ablation")
 
 
 if __name__ == "__main__":

@@ -76,6 +76,39 @@ def test_systems_are_compared_over_seeds(tmp_path, monkeypatch, capsys):
     }
 
 
+def test_the_table_of_the_paper_has_what_was_trained(tmp_path, monkeypatch, capsys):
+    paper = pytest.importorskip("paper")
+    gold = list(sdp.read(EXAMPLES))
+    folders = {
+        "corpus": ("dm.id", "dm.ood", "psd.ood"),
+        "training/paper/labelled-true-0": ("dm.id", "dm.ood", "psd.ood"),
+        "training/paper/labelled-false-0": ("dm.ood",),
+    }
+    for folder, names in folders.items():
+        (tmp_path / folder).mkdir(parents=True)
+        for name in names:
+            docbin.write(gold, tmp_path / folder / f"{name}.spacy")
+    arguments = [str(tmp_path / "training"), str(tmp_path / "corpus")]
+    monkeypatch.setattr(sys, "argv", ["paper.py", *arguments, "--out", str(tmp_path)])
+    paper.main()
+    assert capsys.readouterr().out.splitlines()[2:6] == [
+        "| system | DM ID LF | DM OOD LF | PSD OOD LF |",
+        "|---|---|---|---|",
+        "| labelled mean field | 100.00 | 100.00 | 100.00 |",
+        "| w/o label correlation |  | 100.00 |  |",
+    ]
+    assert {path.name for path in tmp_path.glob("paper.*")} == {
+        "paper.json",
+        "paper.md",
+        "paper.png",
+    }
+    arguments[0] = str(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["paper.py", *arguments])
+    with pytest.raises(SystemExit):
+        paper.main()
+    assert "`python -m spacy project run paper` makes them" in capsys.readouterr().err
+
+
 def test_pipelines_are_timed_by_component(tmp_path, monkeypatch, capsys):
     pipelines = pytest.importorskip("pipelines")
     pytest.importorskip("en_sdp_dm_sm", reason="en_sdp_dm_sm is not installed")
