@@ -46,7 +46,9 @@ def measure(source: Path, target: Path) -> tuple[float, float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tokens", type=int, nargs="+", default=[100_000, 400_000])
-    sizes = parser.parse_args().tokens
+    parser.add_argument("--out", type=Path, default=RESULTS)
+    args = parser.parse_args()
+    sizes = args.tokens
     rows = []
     with TemporaryDirectory() as name:
         folder = Path(name)
@@ -64,7 +66,7 @@ def main() -> None:
                     }
                 )
                 print(rows[-1])
-    write_json(RESULTS / "conversion.json", rows)
+    write_json(args.out / "conversion.json", rows)
     header = [f"{tokens:,} tokens: s | MB" for tokens in sizes]
     lines = [
         f"| from .sdp to | {' | '.join(header)} |",
@@ -75,7 +77,7 @@ def main() -> None:
             f"{r['seconds']} | {r['megabytes']}" for r in rows if r["to"] == suffix
         ]
         lines.append(f"| {suffix} | {' | '.join(cells)} |")
-    write_markdown(RESULTS / "conversion.md", lines)
+    write_markdown(args.out / "conversion.md", lines)
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ import argparse
 from pathlib import Path
 
 from ablation import collect, write_results
+from common import RESULTS
 
 SYSTEMS = {
     "paper/labelled-true-*": "labelled mean field",
@@ -32,7 +33,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("training", type=Path)
     parser.add_argument("corpus", type=Path)
-    parser.add_argument("--out", type=Path, default=Path("metrics"))
+    parser.add_argument("--out", type=Path, default=RESULTS)
     args = parser.parse_args()
     results = collect(args.training, args.corpus, SYSTEMS, SPLITS)
     if not results:

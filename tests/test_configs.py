@@ -177,6 +177,9 @@ def test_the_paper_has_these_values():
         "Gradient clipping": parser["grad_clip"],
         "Tokens per batch": training["batcher"]["size"],
         "Maximum training sentence length": config["corpora"]["train"]["max_length"],
+        "read at a time": config["components"]["transformer"]["model"]["get_spans"][
+            "window"
+        ],
         "tags and lemmas": config["corpora"]["train"]["copy_attrs"],
         "epochs of DM": training["max_steps"] / training["eval_frequency"],
     }
@@ -200,6 +203,7 @@ def test_the_paper_has_these_values():
         "Gradient clipping": 5.0,
         "Tokens per batch": 3000,
         "Maximum training sentence length": 150,
+        "read at a time": 150,
         "tags and lemmas": ["TAG", "LEMMA"],
         "epochs of DM": 30,
     }
