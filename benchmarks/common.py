@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
 from spacy.language import Language
+from spacy.tokens import Doc
 
+from spacy_sdp import formats
 from spacy_sdp.formats.files import atomic_write
 from spacy_sdp.parser import SemanticParser
 
@@ -17,6 +20,20 @@ RESULTS = Path(__file__).parent / "results"
 def find_parser(nlp: Language) -> SemanticParser:
     """RETURNS (SemanticParser): The first semantic parser of a pipeline."""
     return next(pipe for _, pipe in nlp.pipeline if isinstance(pipe, SemanticParser))
+
+
+def read_docs(nlp: Language, path: Path) -> list[Doc]:
+    """Read sentences, with what the pipeline finds before the parser.
+
+    nlp (Language): The pipeline.
+    path (Path): The gold standard, in any format.
+    RETURNS (List[Doc]): Docs with the tokens and the graphs of the file.
+    """
+    docs = [sentence.to_doc(nlp.vocab) for sentence in formats.read(path)]
+    parser = find_parser(nlp)
+    before = list(takewhile(lambda pipe: pipe[1] is not parser, nlp.pipeline))
+    with nlp.select_pipes(enable=[name for name, _ in before]):
+        return list(nlp.pipe(docs))
 
 
 def write_json(path: Path, data: Any) -> None:

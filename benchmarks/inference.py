@@ -20,7 +20,7 @@ from pathlib import Path
 
 import spacy
 import torch
-from common import RESULTS, find_parser, write_json, write_markdown
+from common import RESULTS, find_parser, read_docs, write_json, write_markdown
 from contestants import (
     Problem,
     dense,
@@ -38,7 +38,6 @@ from report import RANK, limit, plot, summary
 from spacy.tokens import Doc
 from tqdm import tqdm
 
-from spacy_sdp import formats
 from spacy_sdp.examples import EXAMPLES
 from spacy_sdp.model.arcs import split_arcs, split_nodes
 from spacy_sdp.model.batch import Batch
@@ -71,7 +70,12 @@ def main() -> None:
     if settings.inference != "mean_field" or not settings.labelled:
         parser.error("the pipeline has to be one with labelled mean field")
     data = args.data or EXAMPLES
-    docs = [each.to_doc(nlp.vocab) for each in formats.read(data)]
+    if nlp.has_pipe("transformer"):
+        parser.error(
+            "the pipeline has to be one without transformer, because sentences are "
+            "joined to longer ones, for which a transformer would have to run again"
+        )
+    docs = read_docs(nlp, data)
     bench = Benchmark(semantic_parser, docs, quick=args.quick)
     with tqdm(total=bench.size, unit="measurement") as progress:
         for experiment in (bench.figure, bench.growth, bench.batch, bench.share):

@@ -17,12 +17,11 @@ from pathlib import Path
 import numpy
 import spacy
 import torch
-from common import RESULTS, find_parser, write_json, write_markdown
+from common import RESULTS, find_parser, read_docs, write_json, write_markdown
 from spacy.tokens import Doc
 from spacy.training import Example
 from tqdm import tqdm
 
-from spacy_sdp import formats
 from spacy_sdp.model.arcs import split_by_pairs
 from spacy_sdp.model.batch import Batch
 from spacy_sdp.parser import SemanticParser
@@ -42,7 +41,7 @@ def main() -> None:
     args.out.mkdir(parents=True, exist_ok=True)
     nlp = spacy.load(args.model)
     semantic_parser = find_parser(nlp)
-    gold = [each.to_doc(nlp.vocab) for each in formats.read(args.data)]
+    gold = read_docs(nlp, args.data)
     rows = []
     for threshold in tqdm(THRESHOLDS):
         for iterations in (2, 3, 10):

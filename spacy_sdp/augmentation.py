@@ -6,15 +6,15 @@ from functools import partial
 from typing import cast
 
 from spacy.language import Language
-from spacy.tokens import Doc, Token
+from spacy.tokens import Doc, Span, Token
 from spacy.training import Example
 from spacy.util import registry
 from thinc.types import Ints2d
 
 # Opening and closing quotes, double and single.
 QUOTES = (('"', '"', "'", "'"), ("“", "”", "‘", "’"), ("``", "''", "`", "'"))  # noqa: RUF001
-OPENING, CLOSING = frozenset("“„"), frozenset("”")
-DOUBLE_QUOTES = frozenset({'"', "``", "''", *OPENING, *CLOSING})
+OPENING, CLOSING = frozenset({"“", "„", "``"}), frozenset({"”", "''"})
+DOUBLE_QUOTES = frozenset({'"', *OPENING, *CLOSING})
 SINGLE_QUOTES = frozenset("'‘’`")  # noqa: RUF001
 DASHES = ("-", "--", "–", "—")  # noqa: RUF001
 ELLIPSES = ("...", "…")
@@ -27,7 +27,10 @@ PLACEHOLDERS = {
     "<foreign/>": ("mundo", "ratio", "Sprache", "mot", "kana"),
 }
 # The annotation of the tokens, which other words do not change.
-ATTRS = ("TAG", "POS", "MORPH", "LEMMA", "DEP", "HEAD", "SENT_START")
+ATTRS = (
+    *("TAG", "POS", "MORPH", "LEMMA", "DEP", "HEAD", "SENT_START"),
+    *("ENT_IOB", "ENT_TYPE", "ENT_KB_ID", "ENT_ID"),
+)
 
 
 @registry.augmenters("spacy_sdp.spelling_augmenter.v1")
@@ -53,17 +56,8 @@ def spelling_augmenter(
     if random.random() >= level:
         yield example
         return
-    words = respell(example.reference)
-    reference = _with_words(example.reference, words)
-    has_gold_tokens = [token.text for token in example.predicted] == [
-        token.text for token in example.reference
-    ]
-    if has_gold_tokens:
-        spaces = [bool(token.whitespace_) for token in reference]
-        predicted = Doc(nlp.vocab, words=words, spaces=spaces)
-    else:
-        predicted = nlp.make_doc(reference.text)
-    yield Example(predicted, reference)
+    reference = _with_words(example.reference, respell(example.reference))
+    yield Example(nlp.make_doc(reference.text), reference)
 
 
 def respell(doc: Doc) -> list[str]:
@@ -112,6 +106,13 @@ def _with_words(doc: Doc, words: list[str]) -> Doc:
     attrs: list[int | str] = [name for name in ATTRS if doc.has_annotation(name)]
     if "DEP" in attrs and "SENT_START" in attrs:
         attrs.remove("SENT_START")
-    copy.from_array(attrs, cast(Ints2d, doc.to_array(attrs)))
+    if attrs:
+        copy.from_array(attrs, cast(Ints2d, doc.to_array(attrs)))
+    for key, group in doc.spans.items():
+        copy.spans[key] = [
+            Span(copy, span.start, span.end, span.label, kb_id=span.kb_id)
+            for span in group
+        ]
+    copy.cats = dict(doc.cats)
     copy.user_data = dict(doc.user_data)
     return copy

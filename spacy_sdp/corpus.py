@@ -1,11 +1,11 @@
 """A corpus reader that keeps graphs, and can hand tags and lemmas to the parser."""
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import cast
 
 import numpy
-from spacy.attrs import IDS
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Corpus, Example
@@ -14,6 +14,9 @@ from spacy.util import logger, registry
 from thinc.types import Ints2d
 
 from .sentences import sentences
+
+# What a word has by itself, in any tokenization.
+COPYABLE = ("TAG", "POS", "MORPH", "LEMMA")
 
 
 @registry.readers("spacy_sdp.Corpus.v1")
@@ -29,10 +32,10 @@ def make_corpus(
     """Read Examples from `.spacy` files.
 
     path (Path): The file, or a directory with files.
-    copy_attrs (List[str]): Attributes of the gold tokens, such as "TAG" and "LEMMA",
-        that the predicted Doc gets to see. Only for data whose columns are what the
-        pipeline would see too, and for parsers whose input they are: spaCy's own
-        `evaluate` does not copy them.
+    copy_attrs (List[str]): Attributes of the gold tokens ("TAG", "POS", "MORPH",
+        "LEMMA") that the predicted Doc gets to see. Only for data whose columns are
+        what the pipeline would see too, and for parsers whose input they are: spaCy's
+        own `evaluate` does not copy them.
     gold_tokens (bool): Whether the predicted Doc has the tokens of the data, not those
         that the tokenizer makes of its text. Data without text have them anyway.
     max_length (int): Leave out Docs with a sentence of more tokens; 0 means no limit.
@@ -71,10 +74,10 @@ class SdpCorpus(Corpus):
         augmenter: Callable | None = None,
     ) -> None:
         for name in copy_attrs:
-            if name not in IDS:
+            if name not in COPYABLE:
                 raise ValueError(
-                    f"Unknown attribute {name!r} in the setting 'copy_attrs': use "
-                    "names of token attributes such as 'TAG' or 'LEMMA'."
+                    f"The setting 'copy_attrs' cannot have {name!r}: use "
+                    f"{', '.join(COPYABLE)}."
                 )
         if max_length < 0:
             raise ValueError(
@@ -100,15 +103,14 @@ class SdpCorpus(Corpus):
         """
         missing = set(self.copy_attrs)
         examples = too_long = 0
-        for reference in reference_docs:
+        # spaCy's own limit is one for each file of a folder.
+        for reference in islice(reference_docs, self.limit or None):
             if len(reference) == 0:
                 continue
             if self.longest and max(map(len, sentences(reference))) > self.longest:
                 too_long += 1
                 continue
-            original = Example(self._make_predicted(nlp, reference), reference)
-            for example in self.own_augmenter(nlp, original):
-                self._keep_graphs(example, original)
+            for example in self._augment(nlp, reference):
                 missing -= self._copy_attrs(example)
                 examples += 1
                 yield example
@@ -127,10 +129,25 @@ class SdpCorpus(Corpus):
             )
             self._has_reported = True
 
-    def _keep_graphs(self, example: Example, original: Example) -> None:
+    def _augment(self, nlp: Language, reference: Doc) -> Iterator[Example]:
+        """Yield the Examples that the augmenter makes of a gold Doc, with its graph."""
+        # Without spaces there is no text to be tokenized.
+        keep_tokens = self.gold_tokens or reference.has_unknown_spaces
+        predicted = _make_predicted(nlp, reference, keep_tokens=keep_tokens)
+        for example in self.own_augmenter(nlp, Example(predicted, reference)):
+            new = example.reference
+            if new is reference:
+                yield example
+                continue
+            self._keep_graph(new, reference)
+            if keep_tokens:
+                yield Example(_make_predicted(nlp, new, keep_tokens=True), new)
+            else:
+                yield example
+
+    def _keep_graph(self, new: Doc, old: Doc) -> None:
         """Give an augmented Doc the user data, which spaCy's augmenters forget."""
-        new, old = example.reference, original.reference
-        if new is old or new.user_data == old.user_data:
+        if new.user_data == old.user_data:
             return
         if len(new) != len(old):
             raise ValueError(
@@ -151,11 +168,12 @@ class SdpCorpus(Corpus):
                 found.add(name)
         return found
 
-    def _make_predicted(self, nlp: Language, reference: Doc) -> Doc:
-        if not self.gold_tokens and not reference.has_unknown_spaces:
-            return nlp.make_doc(reference.text)
-        return Doc(
-            nlp.vocab,
-            words=[token.text for token in reference],
-            spaces=[bool(token.whitespace_) for token in reference],
-        )
+
+def _make_predicted(nlp: Language, reference: Doc, *, keep_tokens: bool) -> Doc:
+    if not keep_tokens:
+        return nlp.make_doc(reference.text)
+    return Doc(
+        nlp.vocab,
+        words=[token.text for token in reference],
+        spaces=[bool(token.whitespace_) for token in reference],
+    )

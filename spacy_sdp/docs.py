@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Iterable, Iterator
 
@@ -39,7 +40,8 @@ def merge(docs: Iterable[Doc], attr: str = DEFAULT_ATTR) -> Doc:
             )
     with warnings.catch_warnings():
         # That graphs are not carried over, which is what this function is for.
-        warnings.filterwarnings("ignore", message=r"\[W101\]")
+        ours = rf"\[W101\] Skipping Doc custom extension '{re.escape(attr)}'"
+        warnings.filterwarnings("ignore", message=ours)
         merged = Doc.from_docs(docs)
     assert merged is not None
     combined: dict[str, list] = {key: [] for key in GRAPH_KEYS}

@@ -17,10 +17,11 @@ def end_sentences_at_blank_lines(doc: Doc) -> Doc:
     nothing of headings and paragraphs. A blank line always ends a sentence, and
     whitespace belongs to the sentence before it.
 
-    doc (Doc): The document, with sentence boundaries.
+    doc (Doc): The document, with sentence boundaries. Those of a dependency tree stay
+        what they are.
     RETURNS (Doc): The same document.
     """
-    if not doc.has_annotation("SENT_START"):
+    if doc.has_annotation("DEP") or not doc.has_annotation("SENT_START"):
         return doc
     has_words, at_break = False, False
     for token in doc:

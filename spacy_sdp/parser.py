@@ -218,8 +218,10 @@ class SemanticParser(TrainablePipe):
                 f"{self.model.get_dim('nO')}, but there are {len(self.labels)} labels. "
                 "Leave it out, it is found in the data."
             )
-        sample = [example.predicted for example in islice(get_examples(), 10)]
-        self.model.initialize(X=sample)
+        # A transformer gives no vectors for a Doc without tokens, not even no vectors
+        # of the right width.
+        docs = (example.predicted for example in get_examples())
+        self.model.initialize(X=list(islice(filter(len, docs), 10)))
 
     def predict(self, docs: Iterable[Doc]) -> list[ParsedArcs]:
         """Parse Docs without changing them.
@@ -229,8 +231,7 @@ class SemanticParser(TrainablePipe):
         """
         docs = list(docs)
         parsed = [ParsedArcs([], []) for _ in docs]
-        # A transformer gives no vectors for a Doc without tokens, not even no vectors
-        # of the right width.
+        # As in `initialize`.
         with_tokens = [number for number, doc in enumerate(docs) if len(doc)]
         if not with_tokens:
             return parsed
@@ -238,14 +239,14 @@ class SemanticParser(TrainablePipe):
         assert isinstance(posteriors, ArcPosteriors)
         to_numpy = self.model.ops.to_numpy
         null = to_numpy(posteriors.null)
-        if numpy.isnan(null).any():
+        probabilities = to_numpy(posteriors.probability)
+        if numpy.isnan(null).any() or numpy.isnan(probabilities).any():
             raise ValueError(
                 f"The scores of '{self.name}' are not numbers. Either the vectors of "
                 "its tok2vec are not, or its weights are broken: train it again with "
                 "a smaller learning rate."
             )
         labels = to_numpy(posteriors.label)
-        probabilities = to_numpy(posteriors.probability)
         if self.threshold is None:
             chosen = numpy.flatnonzero(to_numpy(posteriors.exists))
         else:

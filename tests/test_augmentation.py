@@ -3,6 +3,7 @@
 import random
 
 import pytest
+from spacy.tokens import Doc, Span
 from spacy.training import Example
 
 from spacy_sdp.augmentation import make_spelling_augmenter, respell
@@ -51,6 +52,40 @@ def test_annotation_stays_what_it_is(nlp, doc):
     assert next(iter(new.sents)).text == new.text
     assert new._.sdp.indexed_arcs == doc._.sdp.indexed_arcs
     assert example.predicted.text == new.text
+
+
+def test_nothing_is_lost_for_other_components(nlp):
+    doc = nlp('"Ann sleeps"')
+    doc.ents = [Span(doc, 1, 2, "PERSON")]
+    doc.spans["verbs"] = [Span(doc, 2, 3, "VERB")]
+    doc.cats = {"short": 1.0}
+    augment = make_spelling_augmenter(level=1.0)
+    (example,) = augment(nlp, Example(nlp.make_doc(doc.text), doc))
+    new = example.reference
+    assert [(span.text, span.label_) for span in new.ents] == [("Ann", "PERSON")]
+    assert [(span.text, span.label_) for span in new.spans["verbs"]] == [
+        ("sleeps", "VERB")
+    ]
+    assert new.cats == {"short": 1.0}
+
+
+def test_a_doc_with_nothing_but_a_graph(nlp):
+    doc = nlp("Dogs bark.")
+    doc._.sdp = [(1, 0, "AGENT")]
+    augment = make_spelling_augmenter(level=1.0)
+    (example,) = augment(nlp, Example(nlp.make_doc(doc.text), doc))
+    assert example.reference._.sdp.indexed_arcs == doc._.sdp.indexed_arcs
+
+
+def test_quotes_with_a_direction_keep_it(nlp):
+    words = ["Go", ",", "''", "she", "said", ".", "``", "Now", ".", "''"]
+    random.seed(0)
+    texts = {" ".join(respell(Doc(nlp.vocab, words=words))) for _ in range(30)}
+    assert texts == {
+        "Go , '' she said . `` Now . ''",
+        "Go , ” she said . “ Now . ”",
+        'Go , " she said . " Now . "',
+    }
 
 
 def test_gold_tokens_stay_gold_tokens_and_get_their_tags(nlp, doc, tmp_path):

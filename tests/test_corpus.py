@@ -56,6 +56,12 @@ def test_long_docs_are_left_out_and_not_split(nlp, path):
     assert len(list(make_corpus(path, limit=5)(nlp))) == 5
 
 
+def test_the_limit_is_one_for_all_files(nlp, path):
+    for name in ("second", "third"):
+        docbin.write(sdp.read(EXAMPLES), path.with_name(f"{name}.spacy"))
+    assert len(list(make_corpus(path.parent, limit=5)(nlp))) == 5
+
+
 def test_leaving_out_is_said_once(nlp, path, caplog):
     corpus = make_corpus(path, max_length=7)
     kept = len(list(corpus(nlp)))
@@ -83,6 +89,9 @@ def test_tokens_are_those_of_the_tokenizer_or_of_the_data(nlp, tmp_path):
     (example,) = make_corpus(tmp_path, gold_tokens=True)(nlp)
     assert [token.text for token in example.predicted] == ["one", "-way"]
     assert example.predicted.text == "one-way"
+    lower = create_lower_casing_augmenter(1.0)
+    (example,) = make_corpus(tmp_path, gold_tokens=True, augmenter=lower)(nlp)
+    assert [token.text for token in example.predicted] == ["one", "-way"]
 
 
 def test_augmenters_do_not_lose_graphs(nlp, path):
@@ -102,8 +111,9 @@ def test_augmenters_do_not_lose_graphs(nlp, path):
 def test_wrong_settings_are_refused(nlp, path, tmp_path):
     with pytest.raises(ValueError, match=r"--paths\.train"):
         make_corpus(None)
-    with pytest.raises(ValueError, match=r"Unknown attribute 'TAGS' .* 'copy_attrs'"):
-        make_corpus(path, copy_attrs=["TAGS"])
+    for name in ("TAGS", "SENT_START"):
+        with pytest.raises(ValueError, match=f"'copy_attrs' cannot have '{name}': use"):
+            make_corpus(path, copy_attrs=[name])
     with pytest.raises(ValueError, match="'max_length' is -3; use 0 for no limit"):
         make_corpus(path, max_length=-3)
     with pytest.raises(ValueError, match="'copy_attrs' names POS, but no token of"):

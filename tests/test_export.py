@@ -6,6 +6,7 @@ from penman import decode
 from spacy.tokens import Doc
 
 import spacy_sdp
+from spacy_sdp.extensions import register_extensions
 
 
 def test_networkx_has_all_nodes_and_arcs(cat):
@@ -79,6 +80,16 @@ def test_merging_and_splitting_keep_everything(nlp):
     ]
     assert [len(doc._.sdp) for doc in again] == [1, 1, 0]
     assert again[1]._.sdp.tops[0].text == "purr"
+
+
+def test_merging_warns_of_what_it_does_not_keep(nlp):
+    nlp.add_pipe("sentencizer")
+    register_extensions("other")
+    doc = nlp("It rains.")
+    doc._.sdp = doc._.other = [(-1, 1, "root")]
+    with pytest.warns(UserWarning, match=r"\[W101\]") as caught:
+        spacy_sdp.merge([doc, doc])
+    assert {str(each.message).split("'")[1] for each in caught} == {"other"}
 
 
 def test_what_cannot_be_merged_is_refused(nlp, cat):

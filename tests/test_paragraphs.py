@@ -1,5 +1,6 @@
 import pytest
 import spacy
+from spacy.tokens import Doc
 
 import spacy_sdp
 
@@ -36,6 +37,13 @@ def test_texts_without_boundaries_stay_as_they_are(nlp):
     nlp.add_pipe("sdp_paragraphs")
     assert not nlp("Mice sleep.\n\nCats eat.").has_annotation("SENT_START")
     assert len(nlp("")) == 0
+
+
+def test_sentences_of_a_tree_stay_as_they_are(nlp):
+    nlp.add_pipe("sdp_paragraphs")
+    words = ["Mice", "\n\n", "sleep"]
+    tree = Doc(nlp.vocab, words=words, heads=[2, 0, 2], deps=["nsubj", "", "root"])
+    assert [len(sentence) for sentence in nlp(tree).sents] == [3]
 
 
 @pytest.mark.parametrize("name", ["en_sdp_dm_sm", "en_sdp_dm_md"])

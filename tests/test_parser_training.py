@@ -8,6 +8,7 @@ from spacy.training import Example
 from spacy.util import fix_random_seed
 from util import TEXTS, add_parser, assert_same_graphs, small_model, train
 
+from spacy_sdp.model.arcs import NULL
 from spacy_sdp.parser import SemanticParser
 
 
@@ -97,17 +98,22 @@ def test_gold_tokens_are_aligned_and_the_rest_is_masked(nlp, examples):
 
 def test_gold_arcs_across_predicted_sentences_are_ignored(nlp, examples):
     parser = add_parser(nlp, examples)
-    words = ["Dogs", "bark"]
+    words = ["Dogs", "bark", "Cats", "sleep"]
     reference = Doc(nlp.vocab, words=words)
-    reference._.sdp = [(1, 0, "ARG1")]
-    predicted = Doc(nlp.vocab, words=words, sent_starts=[True, True])
+    reference._.sdp = [(1, 0, "ARG1"), (3, 0, "ARG1"), (1, 2, "ARG2")]
+    predicted = Doc(nlp.vocab, words=words, sent_starts=[True, False, True, False])
     scores, _ = parser.model.begin_update([predicted])
-    loss, _ = parser.get_loss([Example(predicted, reference)], scores)
+    example = Example(predicted, reference)
+    gold = parser._gold_arcs([example], scores.batch)
+    arcs = numpy.flatnonzero(gold.labels != NULL)
+    assert [arc[1:] for arc in scores.batch.locate(arcs)] == [(1, 0)]
+    loss, _ = parser.get_loss([example], scores)
     assert numpy.isfinite(loss)
 
 
-def test_numbers_that_are_not_numbers_are_reported(nlp, examples):
-    parser = add_parser(nlp, examples)
+@pytest.mark.parametrize("labelled", [True, False])
+def test_numbers_that_are_not_numbers_are_reported(nlp, examples, labelled):
+    parser = add_parser(nlp, examples, labelled=labelled)
     network = parser.model.get_ref("network").shims[0]._model
     network.labels.heads.linear.bias.data[0] = float("nan")
     with pytest.raises(ValueError, match="loss of 'sdp_meanfield' is not a finite"):

@@ -86,7 +86,8 @@ def parse_cli(
 
     An INPUT is a text in quotes, or a file: .txt has paragraphs between blank lines (or
     a text on each line, with --from lines), .jsonl has an object with a "text" on each
-    line, whose other fields are kept, .spacy has Docs whose tokens are kept.
+    line, whose other fields are kept (in jsonl, but for those that the result has
+    itself), .spacy has Docs whose tokens are kept.
 
     By default it prints text: each word that has arguments with them, and the top of a
     sentence with an asterisk. jsonl is what spaCy's doc.to_json() gives, with the graph

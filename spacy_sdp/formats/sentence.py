@@ -119,6 +119,7 @@ class Sentence:
         spans = [(span, words) for span in sentences(doc) if (words := _words(span))]
         metas = _sentence_metas(doc, [len(words) for _, words in spans])
         for number, ((span, words), meta) in enumerate(zip(spans, metas, strict=True)):
+            _check_ends(span, words, graph)
             sentence = _from_tokens(words, graph)
             if not doc.has_unknown_spaces:
                 sentence.text = span.text
@@ -301,17 +302,28 @@ def _words(span: Span) -> list[Token]:
     return [token for token in span if unknown or not token.text.isspace()]
 
 
+def _check_ends(span: Span, words: list[Token], graph: SemanticGraph) -> None:
+    """Refuse what no format can write: arcs across sentences or with whitespace."""
+    indices, tops = {token.i for token in words}, graph.tops
+    for token in span:
+        for arc in graph.args(token):
+            if not {arc.head.i, arc.dep.i} <= indices:
+                raise FormatError(
+                    f"the arc from {arc.head.text!r} (token {arc.head.i}) to "
+                    f"{arc.dep.text!r} (token {arc.dep.i}) is not between words "
+                    f"of the same sentence ({_excerpt(graph.doc)})"
+                )
+        if token in tops and token.i not in indices:
+            raise FormatError(
+                f"the top {token.text!r} (token {token.i}) is not a word "
+                f"({_excerpt(graph.doc)})"
+            )
+
+
 def _from_tokens(tokens: list[Token], graph: SemanticGraph) -> Sentence:
     doc = graph.doc
     index = {token.i: i for i, token in enumerate(tokens)}
     arcs = [arc for token in tokens for arc in graph.args(token)]
-    for arc in arcs:
-        if arc.dep.i not in index:
-            raise FormatError(
-                f"the arc from {arc.head.text!r} (token {arc.head.i}) to "
-                f"{arc.dep.text!r} (token {arc.dep.i}) does not end at a word "
-                f"of the same sentence ({_excerpt(doc)})"
-            )
     sentence = Sentence(
         words=[token.text for token in tokens],
         arcs=[(index[arc.head.i], index[arc.dep.i], arc.label) for arc in arcs],

@@ -151,3 +151,18 @@ def test_user_data_that_is_no_graph_is_refused(nlp, tmp_path, stored):
     docbin.write_docs([doc], tmp_path / "file.spacy")
     with pytest.raises(FormatError, match=r"Doc 1: what is stored for Doc\._\.sdp"):
         list(docbin.read(tmp_path / "file.spacy"))
+
+
+@pytest.mark.parametrize(
+    ("arc", "message"),
+    [
+        ((1, 0, "A"), r"the arc from '\\n' \(token 1\) to 'Dogs' .* between words"),
+        ((2, 1, "A"), r"the arc from 'bark' .* to '\\n' \(token 1\) .* between words"),
+        ((-1, 1, "root"), r"the top '\\n' \(token 1\) is not a word"),
+    ],
+)
+def test_no_whitespace_in_a_graph(nlp, arc, message):
+    doc = nlp("Dogs\nbark")
+    doc._.sdp = [arc]
+    with pytest.raises(FormatError, match=message):
+        list(Sentence.from_doc(doc))
