@@ -152,6 +152,15 @@ def test_texts_without_words_have_empty_graphs(pipeline):
     assert docs[3]._.sdp == nlp(texts[3])._.sdp
 
 
+def test_files_do_not_have_what_the_transformer_computed(pipeline, tmp_path):
+    nlp, _ = pipeline
+    doc = nlp("The cat eats.")
+    docbin.write_docs([doc], tmp_path / "parsed.spacy")
+    (again,) = docbin.read_docs(tmp_path / "parsed.spacy", nlp.vocab)
+    assert doc._.trf_data is not None and again._.trf_data is None
+    assert again._.sdp == doc._.sdp
+
+
 # spaCy itself cannot replace a listener inside of another layer.
 @pytest.mark.parametrize("pipeline", [LISTENER], indirect=True, ids=["alone"])
 def test_listeners_can_be_replaced_where_the_folder_is_gone(pipeline, bert, tmp_path):

@@ -13,6 +13,9 @@ from ..extensions import DEFAULT_ATTR
 from .files import FormatError, atomic_write, open_input
 from .sentence import Sentence, documents, to_doc
 
+# The key of Doc._.trf_data in the user data.
+TRF_DATA = ("._.", "trf_data", None, None)
+
 
 def read(path: Path | str, attr: str = DEFAULT_ATTR) -> Iterator[Sentence]:
     """Yield the sentences of all Docs of a `.spacy` file.
@@ -91,7 +94,7 @@ def _to_docs(
 
 
 def write_docs(docs: Iterable[Doc], path: Path | str) -> None:
-    """Write Docs as a `.spacy` file, with all they have.
+    """Write Docs as a `.spacy` file, with all they have but a transformer's output.
 
     docs (Iterable[Doc]): The Docs.
     path (Path): The file; an existing one is replaced when all is written.
@@ -102,7 +105,9 @@ def write_docs(docs: Iterable[Doc], path: Path | str) -> None:
     packer = Packer(use_bin_type=True)
     for doc in docs:
         doc_bin.add(doc)
-        doc_bin.user_data.append(packer.pack(doc.user_data))
+        # A transformer leaves kilobytes for each word, which nobody reads from a file.
+        data = {key: doc.user_data[key] for key in doc.user_data if key != TRF_DATA}
+        doc_bin.user_data.append(packer.pack(data))
     doc_bin.store_user_data = True
     with atomic_write(path) as file:
         file.write(doc_bin.to_bytes())
