@@ -90,15 +90,25 @@ def collect(
     RETURNS (Results): The scores, by the titles.
     """
     results: Results = {}
-    for split, split_title in splits.items():
-        for pattern, system in systems.items():
-            paths = sorted(training.glob(f"{pattern}/{split}.spacy"))
-            if paths:
-                gold = list(docbin.read(corpus / f"{split}.spacy"))
-                results.setdefault(split_title, {})[system] = [
-                    score(gold, list(docbin.read(path))) for path in paths
-                ]
+    for split, title in splits.items():
+        parses = {
+            system: sorted(training.glob(f"{pattern}/{split}.spacy"))
+            for pattern, system in systems.items()
+        }
+        if not any(parses.values()):
+            continue
+        gold = list(docbin.read(corpus / f"{split}.spacy"))
+        results[title] = {
+            system: [score(gold, list(docbin.read(path))) for path in paths]
+            for system, paths in parses.items()
+            if paths
+        }
     return results
+
+
+def find_systems(results: Results) -> list[str]:
+    """RETURNS (List[str]): The systems that have parses of some text."""
+    return [*dict.fromkeys(name for split in results.values() for name in split)]
 
 
 def spread(values: list[float]) -> str:
@@ -110,14 +120,13 @@ def spread(values: list[float]) -> str:
 def make_table(results: Results, scores: tuple[str, ...] = SCORES) -> list[str]:
     """RETURNS (List[str]): Lines of Markdown with the scores of each system."""
     header = [f"{split} {name}" for split in results for name in scores]
-    systems = dict.fromkeys(name for split in results.values() for name in split)
     rows = {
         system: [
             spread([seed[name] for seed in split[system]]) if system in split else ""
             for split in results.values()
             for name in scores
         ]
-        for system in systems
+        for system in find_systems(results)
     }
     return [
         "Percentages, tops included; mean and deviation over the seeds.",
@@ -160,7 +169,7 @@ def draw(results: Results, path: Path) -> None:
     figure = Figure(figsize=(10, 0.6 + 4 * n_rows), layout="constrained")
     panels = figure.subplots(n_rows, 2, squeeze=False).flat
     # A system has one colour everywhere, also where it has no parses.
-    titles = dict.fromkeys(name for split in results.values() for name in split)
+    titles = find_systems(results)
     lines: dict[str, Any] = {}
     for axes, (split, systems) in zip(panels, results.items(), strict=False):
         for number, system in enumerate(titles):
@@ -201,19 +210,37 @@ def write_results(
     print("\n".join(lines))
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def run(
+    description: str,
+    name: str,
+    systems: dict[str, str],
+    splits: dict[str, str],
+    scores: tuple[str, ...] = SCORES,
+) -> None:
+    """Run the comparison with the arguments of the command line.
+
+    description (str): What it does, for --help.
+    name (str): The workflow that makes the parses, and what the files are called.
+    systems (Dict[str, str]): As in `collect`.
+    splits (Dict[str, str]): As in `collect`.
+    scores (Tuple[str, ...]): As in `write_results`.
+    """
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("training", type=Path)
     parser.add_argument("corpus", type=Path)
     parser.add_argument("--out", type=Path, default=RESULTS)
     args = parser.parse_args()
-    results = collect(args.training, args.corpus, SYSTEMS, SPLITS)
+    results = collect(args.training, args.corpus, systems, splits)
     if not results:
         parser.error(
             f"there are no parses in {args.training}: `python -m spacy project run "
-            "ablation` makes them"
+            f"{name}` makes them"
         )
-    write_results(results, args.out, "ablation")
+    write_results(results, args.out, name, scores)
+
+
+def main() -> None:
+    run(__doc__.splitlines()[0], "ablation", SYSTEMS, SPLITS)
 
 
 if __name__ == "__main__":

@@ -12,11 +12,7 @@ parses of dm.id.spacy, dm.ood.spacy, and so on.
 
 from __future__ import annotations
 
-import argparse
-from pathlib import Path
-
-from ablation import collect, write_results
-from common import RESULTS
+from ablation import run
 
 SYSTEMS = {
     "paper/labelled-true-*": "labelled mean field",
@@ -30,18 +26,7 @@ SPLITS = {
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("training", type=Path)
-    parser.add_argument("corpus", type=Path)
-    parser.add_argument("--out", type=Path, default=RESULTS)
-    args = parser.parse_args()
-    results = collect(args.training, args.corpus, SYSTEMS, SPLITS)
-    if not results:
-        parser.error(
-            f"there are no parses in {args.training}: `python -m spacy project run "
-            "paper` makes them"
-        )
-    write_results(results, args.out, "paper", scores=("LF",))
+    run(__doc__.splitlines()[0], "paper", SYSTEMS, SPLITS, scores=("LF",))
 
 
 if __name__ == "__main__":
