@@ -22,7 +22,6 @@ def make_adam(
     *,
     transformer_learn_rate: FloatOrSchedule | None = None,
     transformer_parameters: str = TRANSFORMER_PARAMETERS,
-    frozen_parameters: str | None = None,
     beta1: FloatOrSchedule = ADAM_DEFAULTS["beta1"],
     beta2: FloatOrSchedule = ADAM_DEFAULTS["beta2"],
     eps: FloatOrSchedule = ADAM_DEFAULTS["eps"],
@@ -37,8 +36,6 @@ def make_adam(
         means that they have no rate of their own.
     transformer_parameters (str): A regular expression; parameters whose name it finds
         are the transformer's. If there are none, the optimizer refuses to run.
-    frozen_parameters (str): A regular expression; parameters whose name it finds stay
-        as they are. If there are none, the optimizer refuses to run.
     beta1, beta2, eps, L2, L2_is_weight_decay: As in thinc's Adam.
     grad_clip (float or schedule): Clips each parameter's gradient by its own norm; 0
         is off. The parser clips by the global norm, see its architecture.
@@ -46,14 +43,7 @@ def make_adam(
     return TwoRateAdam(
         learn_rate,
         transformer_learn_rate=transformer_learn_rate,
-        transformer_parameters=_compile(
-            "transformer_parameters", transformer_parameters
-        ),
-        frozen_parameters=(
-            _compile("frozen_parameters", frozen_parameters)
-            if frozen_parameters is not None
-            else None
-        ),
+        transformer_parameters=_compile(transformer_parameters),
         beta1=beta1,
         beta2=beta2,
         eps=eps,
@@ -65,13 +55,13 @@ def make_adam(
     )
 
 
-def _compile(setting: str, pattern: str) -> re.Pattern[str]:
+def _compile(pattern: str) -> re.Pattern[str]:
     try:
         return re.compile(pattern)
     except re.error as error:
         raise ValueError(
-            f"The optimizer's setting '{setting}' is not a regular expression: "
-            f"{pattern!r} ({error})."
+            "The optimizer's setting 'transformer_parameters' is not a regular "
+            f"expression: {pattern!r} ({error})."
         ) from None
 
 
@@ -81,10 +71,8 @@ class TwoRateAdam(Optimizer):
     transformer_learn_rate: float | None
 
     __slots__ = [
-        "_frozen_found",
         "_models",
         "_steps",
-        "frozen",
         "pattern",
         "transformer_learn_rate",
     ]
@@ -95,14 +83,11 @@ class TwoRateAdam(Optimizer):
         *,
         transformer_learn_rate: FloatOrSchedule | None,
         transformer_parameters: re.Pattern[str],
-        frozen_parameters: re.Pattern[str] | None,
         **settings: Any,
     ) -> None:
         super().__init__(learn_rate, **settings)
         self.pattern = transformer_parameters
-        self.frozen = frozen_parameters
         self._steps = 0
-        self._frozen_found = False
         # By the id of a torch module, whether its parameters are a transformer's.
         self._models: dict[int, bool] = {}
         self.transformer_learn_rate = None
@@ -117,9 +102,6 @@ class TwoRateAdam(Optimizer):
         *,
         lr_scale: float = 1.0,
     ) -> tuple[FloatsXd, FloatsXd]:
-        if self.frozen is not None and self.frozen.search(key[1]):
-            self._frozen_found = True
-            return weights, gradient
         if self.transformer_learn_rate is None or not self._is_transformer(*key):
             return super().__call__(key, weights, gradient, lr_scale=lr_scale)
         # The base class multiplies by its own rate, in the weight decay too. Exchanging
@@ -151,15 +133,10 @@ class TwoRateAdam(Optimizer):
         """
         self._steps += 1
         if self._steps > 1:
-            self._check_patterns()
+            self._check_pattern()
         super().step_schedules()
 
-    def _check_patterns(self) -> None:
-        if self.frozen is not None and not self._frozen_found:
-            raise ValueError(
-                "The pattern of the optimizer's setting 'frozen_parameters' "
-                f"({self.frozen.pattern!r}) matches no parameter: change or remove it."
-            )
+    def _check_pattern(self) -> None:
         if self.transformer_learn_rate is not None and not any(self._models.values()):
             raise ValueError(
                 "The optimizer has a 'transformer_learn_rate', but the pattern of "
