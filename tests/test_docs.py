@@ -58,7 +58,8 @@ def snippets(text, *languages):
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
 def test_snippets_run_and_print_what_their_comments_say(path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "configs").symlink_to(ROOT / "configs")
+    for folder in ("configs", "scripts"):
+        (tmp_path / folder).symlink_to(ROOT / folder)
     namespace = {}
     for language, code in snippets(path.read_text(encoding="utf8"), "python", "bash"):
         if language == "bash":

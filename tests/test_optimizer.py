@@ -72,20 +72,6 @@ def test_a_rate_for_no_parameter_is_refused():
 def test_a_broken_pattern_is_refused():
     with pytest.raises(ValueError, match="'transformer_parameters' is not a regular"):
         make_adam(0.1, transformer_parameters="(")
-    with pytest.raises(ValueError, match="'frozen_parameters' is not a regular"):
-        make_adam(0.1, frozen_parameters="(")
-
-
-def test_frozen_parameters_stay_as_they_are():
-    names = ["embeddings.word_embeddings.weight", BERT, "heads.weight"]
-    optimizer = make_adam(
-        0.1, transformer_learn_rate=0.01, frozen_parameters="word_embeddings"
-    )
-    moved = step(optimizer, names, steps=2)
-    assert moved[names[0]] == 0
-    assert moved[BERT] > 0 and moved["heads.weight"] > 0
-    with pytest.raises(ValueError, match=r"\('wte'\) matches no parameter"):
-        step(make_adam(0.1, frozen_parameters="wte"), names, steps=2)
 
 
 def test_it_is_registered_and_reads_schedules_from_a_config():

@@ -72,26 +72,6 @@ def test_silver_data_are_what_the_parser_is_sure_of(tmp_path):
     assert doc._.sdp.triples()[2] == ("wants", "ARG1", "cat")
 
 
-def test_an_encoder_is_saved_for_another_pipeline(nlp, tmp_path):
-    save_tiny_bert(tmp_path / "bert", ["the", "cat"])
-    config = {"model": {"name": str(tmp_path / "bert")}}
-    transformer = nlp.add_pipe("transformer", config=config)
-    nlp.initialize()
-    with torch.no_grad():
-        weights = next(transformer.model.transformer.parameters())
-        weights.fill_(0.25)
-    nlp.to_disk(tmp_path / "pipeline")
-    script = ROOT / "scripts" / "export_encoder.py"
-    folders = [tmp_path / "pipeline", tmp_path / "encoder"]
-    subprocess.run([sys.executable, script, *folders], check=True)
-    other = spacy.blank("en")
-    config = {"model": {"name": str(tmp_path / "encoder")}}
-    copy = other.add_pipe("transformer", config=config)
-    other.initialize()
-    copied = next(copy.model.transformer.parameters())
-    assert copied.shape == weights.shape and (copied == 0.25).all()
-
-
 def test_an_encoder_that_is_there_is_not_fetched(tmp_path):
     script = ROOT / "scripts" / "get_encoder.py"
     command = [sys.executable, script, tmp_path]
