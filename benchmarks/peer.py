@@ -83,7 +83,7 @@ def main() -> None:
     command.add_argument("corpus", type=Path, help="folder of train and dev.conllu")
     command.add_argument("model", type=Path, help="file to write")
     command.add_argument("--encoder", required=True, help="folder or name")
-    command.add_argument("--epochs", type=int, default=10)
+    command.add_argument("--epochs", type=int, required=True)
     command.add_argument("--seed", type=int, default=0)
     command.set_defaults(run=train)
     command = commands.add_parser("parse", help="parse a file")

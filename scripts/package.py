@@ -1,7 +1,7 @@
 """Make the wheel of a trained pipeline, with a model card.
 
     python scripts/package.py training/small/rounded packages \\
-        --name en_sdp_dm_sm --version 0.2.0 --metrics metrics/small
+        --name en_sdp_dm_sm --version 0.4.0 --metrics metrics/small
 
 The scores are read from METRICS.test.json and METRICS.ood.json (on gold tokens), from
 METRICS.test.raw.json and METRICS.ood.raw.json (from raw text), and from
@@ -38,7 +38,7 @@ ENCODERS = {
     "en_sdp_dm_sm": "Hash embeddings and a BiLSTM, no transformer.",
     "en_sdp_dm_md": (
         "MiniLM-L6, a transformer small enough for CPUs, fine-tuned, also on sentences "
-        "of UD English-EWT as parsed by its first version."
+        "of UD English-EWT as it had parsed them before."
     ),
 }
 CC_BY_SA_3 = "CC BY-SA 3.0 (https://creativecommons.org/licenses/by-sa/3.0)"
@@ -121,6 +121,8 @@ def forget_paths(model: Path) -> None:
         encoder = nlp.get_pipe(ENCODER).model
         encoder.attrs["name"] = MINILM["name"]
         encoder.transformer.config._name_or_path = MINILM["name"]
+        # Where another training began, it is no variable of [paths] any more.
+        nlp.get_pipe_config(ENCODER)["model"]["name"] = MINILM["name"]
     # An encoder has to have some name.
     names = {"transformer": MINILM["name"]}
     nlp.config["paths"] = {name: names.get(name) for name in nlp.config["paths"]}

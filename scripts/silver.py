@@ -2,9 +2,9 @@
 
     python scripts/silver.py training/teacher/model-best treebank.conllu silver.spacy
 
-What comes out are training data for another parser, beside those that people annotated:
-it sees more kinds of text, and the mistakes of one parser are not those of another. Of
-the treebank only text and sentence boundaries are used.
+What comes out are training data beside those that people annotated, with which a parser
+goes on (scripts/go_on.py) or another one begins: it sees more kinds of text. Of the
+treebank only text and sentence boundaries are used.
 """
 
 from __future__ import annotations
@@ -46,7 +46,9 @@ def main() -> None:
     parser.add_argument("pipeline", help="package or folder")
     parser.add_argument("texts", type=Path, help="a treebank with texts, as .conllu")
     parser.add_argument("output", type=Path, help="the .spacy file to write")
-    parser.add_argument("--share", type=float, default=0.6, help="how many to keep")
+    parser.add_argument(
+        "--share", type=float, default=0.6, help="of the sentences to keep"
+    )
     parser.add_argument("--max-length", type=int, default=60, help="most tokens")
     args = parser.parse_args()
     nlp = spacy.load(args.pipeline)

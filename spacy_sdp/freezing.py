@@ -7,6 +7,8 @@ from functools import partial
 from spacy.language import Language
 from spacy.util import registry
 
+from .optimizer import compile_pattern
+
 
 @registry.callbacks("spacy_sdp.freeze_parameters.v1")
 def make_freeze_parameters(
@@ -21,13 +23,7 @@ def make_freeze_parameters(
     pattern (str): A regular expression; parameters whose name it finds stay as they
         are. If there are none, training does not begin.
     """
-    try:
-        compiled = re.compile(pattern)
-    except re.error as error:
-        raise ValueError(
-            "The setting 'pattern' of spacy_sdp.freeze_parameters.v1 is not a regular "
-            f"expression: {pattern!r} ({error})."
-        ) from None
+    compiled = compile_pattern("pattern", pattern)
     return partial(freeze_parameters, component=component, pattern=compiled)
 
 
@@ -40,26 +36,28 @@ def freeze_parameters(
     component (str): Name of the component, which may be disabled.
     pattern (Pattern): The regular expression.
     """
-    # Not `nlp.get_pipe`: components with weights are disabled while others initialize.
-    pipe = dict(nlp.components).get(component)
-    if pipe is None:
+    if component not in nlp.component_names:
         raise ValueError(
             f"Cannot freeze parameters of '{component}': the pipeline has no such "
             f"component, but {', '.join(nlp.component_names) or 'none'}. Change "
             "'component' in [initialize.after_init]."
         )
+    pipe = nlp.get_pipe(component)
     layers = pipe.model.walk() if hasattr(pipe, "model") else ()
     modules = [shim._model for layer in layers for shim in layer.shims]
-    names = []
-    for module in modules:
-        for name, parameter in module.named_parameters():
-            names.append(name)
-            if pattern.search(name):
-                parameter.requires_grad_(False)
-    if not any(map(pattern.search, names)):
+    parameters = [pair for module in modules for pair in module.named_parameters()]
+    if not parameters:
+        raise ValueError(
+            f"Cannot freeze parameters of '{component}': it has none in torch. Change "
+            "'component' in [initialize.after_init]."
+        )
+    frozen = [parameter for name, parameter in parameters if pattern.search(name)]
+    if not frozen:
         raise ValueError(
             f"Cannot freeze parameters of '{component}': the pattern "
-            f"{pattern.pattern!r} matches none of the names of its {len(names)} torch "
-            f"parameters{f', such as {names[0]!r}' if names else ''}. Change 'pattern' "
-            "in [initialize.after_init]."
+            f"{pattern.pattern!r} matches none of the names of its {len(parameters)} "
+            f"torch parameters, such as {parameters[0][0]!r}. Change 'pattern' in "
+            "[initialize.after_init]."
         )
+    for parameter in frozen:
+        parameter.requires_grad_(False)

@@ -43,7 +43,9 @@ def make_adam(
     return TwoRateAdam(
         learn_rate,
         transformer_learn_rate=transformer_learn_rate,
-        transformer_parameters=_compile(transformer_parameters),
+        transformer_parameters=compile_pattern(
+            "transformer_parameters", transformer_parameters
+        ),
         beta1=beta1,
         beta2=beta2,
         eps=eps,
@@ -55,13 +57,14 @@ def make_adam(
     )
 
 
-def _compile(pattern: str) -> re.Pattern[str]:
+def compile_pattern(setting: str, pattern: str) -> re.Pattern[str]:
+    """RETURNS (Pattern): The regular expression that is the value of a setting."""
     try:
         return re.compile(pattern)
     except re.error as error:
         raise ValueError(
-            "The optimizer's setting 'transformer_parameters' is not a regular "
-            f"expression: {pattern!r} ({error})."
+            f"The setting '{setting}' is not a regular expression: {pattern!r} "
+            f"({error})."
         ) from None
 
 

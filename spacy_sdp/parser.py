@@ -403,5 +403,6 @@ def _unknown_label(name: str, label: str, example: Example) -> str:
     return (
         f"'{name}' does not know the label {label!r} of an arc in the training data "
         f'("{example.reference[:8].text} ..."). Labels are fixed when the component is '
-        "initialized: initialize it with all training data, or pass all `labels`."
+        "initialized: initialize it with all training data, or pass all `labels`. A "
+        "parser that goes on from its weights keeps its labels."
     )

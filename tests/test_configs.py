@@ -107,9 +107,6 @@ def test_configs_leave_nothing_to_be_filled_in(name, paths):
 @pytest.mark.parametrize("name", NAMES)
 def test_configs_train(name, paths, tmp_path):
     steps = {"training.max_steps": 2, "training.eval_frequency": 1}
-    if name not in ("small", "minilm"):
-        total = "training.optimizer.learn_rate.total_steps"
-        steps |= {total: 2, "training.optimizer.learn_rate.warmup_steps": 1}
     nlp = init_nlp(load(name, paths, **steps))
     (tmp_path / "out").mkdir()
     trained, path = train(nlp, tmp_path / "out")
@@ -119,8 +116,9 @@ def test_configs_train(name, paths, tmp_path):
 
 
 def weights(nlp, name):
+    """RETURNS the torch tensors of a component, by name."""
     shims = [s for node in nlp.get_pipe(name).model.walk() for s in node.shims]
-    return [tensor for shim in shims for tensor in shim._model.state_dict().values()]
+    return {k: v for shim in shims for k, v in shim._model.state_dict().items()}
 
 
 def test_training_goes_on_from_the_weights_of_a_pipeline(paths, tmp_path):
@@ -137,21 +135,17 @@ def test_training_goes_on_from_the_weights_of_a_pipeline(paths, tmp_path):
     assert again.pipe_names == nlp.pipe_names
     expected = spacy.load(last)
     for name in ("transformer", "sdp_meanfield"):
-        for one, other in zip(
-            weights(again, name), weights(expected, name), strict=True
-        ):
-            assert_close(one, other, rtol=0, atol=0)
+        assert_close(weights(again, name), weights(expected, name), rtol=0, atol=0)
     (tmp_path / "again").mkdir()
     trained, _ = train(again, tmp_path / "again")
-    moved = [
-        not torch.equal(one, other)
-        for one, other in zip(
-            weights(trained, "sdp_meanfield"),
-            weights(expected, "sdp_meanfield"),
-            strict=True,
-        )
-    ]
-    assert any(moved)
+    moved = {
+        name
+        for component in ("transformer", "sdp_meanfield")
+        for name, tensor in weights(trained, component).items()
+        if not torch.equal(tensor, weights(expected, component)[name])
+    }
+    assert {"root.weight", "embeddings.LayerNorm.weight"} < moved
+    assert "embeddings.word_embeddings.weight" not in moved
 
 
 def test_the_paper_has_these_values():

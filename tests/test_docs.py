@@ -123,7 +123,7 @@ def test_the_first_command_prints_what_stands_below_it():
 
 def test_config_snippets_are_configs():
     text = (ROOT / "docs" / "training.md").read_text(encoding="utf8")
-    (_, transformer), (_, continued) = snippets(text, "ini")
+    ((_, transformer),) = snippets(text, "ini")
     replaced = (
         "components.sdp_meanfield.model.tok2vec",
         "training.optimizer",
@@ -139,11 +139,6 @@ def test_config_snippets_are_configs():
     }
     tok2vec = config["components"]["sdp_meanfield"]["model"]["tok2vec"]
     assert set(tok2vec["*"]) == {"transformer", "tag", "lemma"}
-    sources = Config().from_str(f"[components]\n{continued}")["components"]
-    assert sources == {
-        name: {"source": "training/paper/model-last"}
-        for name in ("transformer", "sdp_meanfield")
-    }
 
 
 def test_the_project_is_documented_as_it_is(tmp_path):
