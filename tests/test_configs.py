@@ -121,16 +121,22 @@ def weights(nlp, name):
     return {k: v for shim in shims for k, v in shim._model.state_dict().items()}
 
 
+def go_on(*args):
+    script = CONFIGS.parent / "scripts" / "go_on.py"
+    command = [sys.executable, script, *args]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
 def test_training_goes_on_from_the_weights_of_a_pipeline(paths, tmp_path):
     steps = {"training.max_steps": 2, "training.eval_frequency": 2}
     nlp = init_nlp(load("minilm", paths, **steps))
     (tmp_path / "out").mkdir()
     _, last = train(nlp, tmp_path / "out")
-    script = CONFIGS.parent / "scripts" / "go_on.py"
-    subprocess.run([sys.executable, script, last, tmp_path / "go_on.cfg"], check=True)
-    config = load_config(tmp_path / "go_on.cfg")
-    original = load_config(last / "config.cfg")
-    assert {**config, "components": None} == {**original, "components": None}
+    go_on(last, CONFIGS / "minilm.cfg", tmp_path / "go_on.cfg")
+    config = load_config(
+        tmp_path / "go_on.cfg", overrides=load_paths(paths) | steps, interpolate=False
+    )
+    assert {"source": str(last)} in config["components"].values()
     again = init_nlp(config)
     assert again.pipe_names == nlp.pipe_names
     expected = spacy.load(last)
@@ -146,6 +152,20 @@ def test_training_goes_on_from_the_weights_of_a_pipeline(paths, tmp_path):
     }
     assert {"root.weight", "embeddings.LayerNorm.weight"} < moved
     assert "embeddings.word_embeddings.weight" not in moved
+
+
+def test_a_shipped_pipeline_can_be_trained_further(tmp_path):
+    output = tmp_path / "new" / "go_on.cfg"
+    printed = go_on("en_sdp_dm_sm", CONFIGS / "small.cfg", output)
+    names = spacy.info("en_sdp_dm_sm", silent=True)["pipeline"]
+    assert printed == f"{output}: {', '.join(names)} from en_sdp_dm_sm\n"
+    config, original = load_config(output), load_config(CONFIGS / "small.cfg")
+    assert config["components"] == {n: {"source": "en_sdp_dm_sm"} for n in names}
+    assert {**config, "components": None} == {**original, "components": None}
+    with pytest.raises(subprocess.CalledProcessError) as caught:
+        (tmp_path / "none.cfg").write_text("[components]\n")
+        go_on("en_sdp_dm_sm", tmp_path / "none.cfg", output)
+    assert "has none of the components of en_sdp_dm_sm" in caught.value.stderr
 
 
 def test_the_paper_has_these_values():
