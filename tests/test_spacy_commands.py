@@ -12,6 +12,7 @@ import spacy
 import srsly
 from spacy.tokens import DocBin
 
+from spacy_sdp import __version__
 from spacy_sdp.examples import EXAMPLES
 from spacy_sdp.formats import docbin, sdp
 
@@ -104,7 +105,8 @@ def test_package(trained):
     run("package", "out/model-best", ".", "--build", "none", "--name", "x", cwd=trained)
     (folder,) = trained.glob("en_x-*")
     meta = srsly.read_json(folder / "meta.json")
-    assert any(each.startswith("spacy-sdp>=0.2.0") for each in meta["requirements"])
+    expected = f"spacy-sdp>={__version__}"
+    assert any(each.startswith(expected) for each in meta["requirements"])
     doc = spacy.load(folder / "en_x" / folder.name)("The shy cat wants to eat.")
     assert [arc.label for arc in doc._.sdp.args(doc[3])] == ["ARG1", "ARG2"]
 
@@ -121,6 +123,7 @@ def test_entry_points_name_what_they_point_at():
         "spacy_factories",
         "spacy_architectures",
         "spacy_augmenters",
+        "spacy_callbacks",
         "spacy_scorers",
         "spacy_readers",
         "spacy_span_getters",
