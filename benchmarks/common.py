@@ -7,6 +7,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
+from matplotlib.figure import Figure
 from spacy.language import Language
 from spacy.tokens import Doc
 
@@ -44,3 +45,24 @@ def write_json(path: Path, data: Any) -> None:
 def write_markdown(path: Path, lines: list[str]) -> None:
     with atomic_write(path) as file:
         file.write(("\n".join(lines) + "\n").encode())
+
+
+def write_plot(
+    path: Path, lines: dict[str, list[tuple[float, float]]], **axes: Any
+) -> None:
+    """Draw lines through points.
+
+    path (Path): The picture to write.
+    lines (Dict[str, List[Tuple[float, float]]]): The points of each line, by its name.
+    axes (Any): Properties of the axes, as of `Axes.set` of matplotlib.
+    """
+    figure = Figure(figsize=(6, 4))
+    panel = figure.subplots()
+    for name, points in lines.items():
+        panel.plot(*zip(*points, strict=True), marker="o", markersize=3, label=name)
+    panel.set(**axes)
+    panel.grid(alpha=0.3)
+    panel.legend()
+    figure.tight_layout()
+    with atomic_write(path) as file:
+        figure.savefig(file, format="png", dpi=150)

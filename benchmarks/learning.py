@@ -17,7 +17,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from common import RESULTS, write_json, write_markdown
+from common import RESULTS, write_json, write_markdown, write_plot
 from tqdm import tqdm
 
 CONFIG = Path(__file__).parent.parent / "configs" / "quick.cfg"
@@ -75,7 +75,12 @@ def main() -> None:
     rows = [row for row in others if row["system"] not in args.systems] + rows
     write_json(path, rows)
     write_markdown(args.out / "learning.md", to_table(rows))
-    plot(args.out / "learning.png", rows)
+    write_plot(
+        args.out / "learning.png",
+        to_lines(rows),
+        xlabel="step",
+        ylabel="labelled F1, dev",
+    )
 
 
 def to_spacy(path: Path, output: Path) -> Path:
@@ -144,23 +149,12 @@ def to_table(rows: list[dict]) -> list[str]:
     return lines
 
 
-def plot(path: Path, rows: list[dict]) -> None:
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    figure, axes = pyplot.subplots(figsize=(6, 4))
-    for system in dict.fromkeys(row["system"] for row in rows):
-        points = [
-            (row["step"], 100 * row["lf"]) for row in rows if row["system"] == system
-        ]
-        axes.plot(*zip(*points, strict=True), marker="o", markersize=3, label=system)
-    axes.set(xlabel="step", ylabel="labelled F1, dev")
-    axes.grid(alpha=0.3)
-    axes.legend()
-    figure.tight_layout()
-    figure.savefig(path, dpi=150)
+def to_lines(rows: list[dict]) -> dict[str, list[tuple[float, float]]]:
+    """The points of the curve of each system."""
+    lines: dict[str, list[tuple[float, float]]] = {}
+    for row in rows:
+        lines.setdefault(row["system"], []).append((row["step"], 100 * row["lf"]))
+    return lines
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import torch
+from common import write_plot
 
 # Of the random factors.
 RANK = 300
@@ -134,31 +135,32 @@ def exponent(rows: list[dict], system: str, exclude_self: bool) -> float:
 
 
 def plot(folder: Path, rows: list[dict]) -> None:
-    import matplotlib
+    """Draw the time of a run by the number of labels, and by the length."""
+    axes = {"ylabel": "ms a run", "yscale": "log"}
+    write_plot(
+        folder / "inference-figure.png",
+        to_lines(rows, "figure", "labels"),
+        xlabel="labels",
+        **axes,
+    )
+    write_plot(
+        folder / "inference-growth.png",
+        to_lines(rows, "growth", "n"),
+        xlabel="words in the sentence",
+        xscale="log",
+        **axes,
+    )
 
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
 
-    for experiment, axis, x_label in (
-        ("figure", "labels", "labels"),
-        ("growth", "n", "words in the sentence"),
-    ):
-        figure, axes = pyplot.subplots(figsize=(6, 4))
-        for system, name in SYSTEMS.items():
-            points = [
-                (each[axis], each["ms"])
-                for each in rows
-                if each["experiment"] == experiment
-                and (each["system"], each["exclude_self"]) == system
-                and each["mode"] == "forward"
-                and each["ms"] is not None
-            ]
-            if points:
-                axes.plot(*zip(*points, strict=True), marker="o", label=name)
-        axes.set(xlabel=x_label, ylabel="ms a run", yscale="log")
-        if experiment == "growth":
-            axes.set(xscale="log")
-        axes.grid(alpha=0.3)
-        axes.legend()
-        figure.tight_layout()
-        figure.savefig(folder / f"inference-{experiment}.png", dpi=150)
+def to_lines(
+    rows: list[dict], experiment: str, by: str
+) -> dict[str, list[tuple[float, float]]]:
+    """The points of each system that took part."""
+    lines: dict[str, list[tuple[float, float]]] = {}
+    for each in rows:
+        if (each["experiment"], each["mode"]) != (experiment, "forward"):
+            continue
+        if each["ms"] is not None:
+            name = SYSTEMS[each["system"], each["exclude_self"]]
+            lines.setdefault(name, []).append((each[by], each["ms"]))
+    return lines

@@ -143,3 +143,22 @@ def test_inference_is_measured_on_the_scores_of_the_parser():
     with inference.timed_parts(parser, seconds):
         list(parser.pipe(docs))
     assert {"LSTM", "first-order scores", "mean field"} <= set(seconds)
+
+
+def test_plots_have_a_line_for_each_system_that_took_part(tmp_path):
+    report = pytest.importorskip("report")
+    row = {"system": "exact", "exclude_self": False, "mode": "forward", "n": 40}
+    rows = [
+        {**row, "experiment": "figure", "labels": 1, "ms": 2.0},
+        {**row, "experiment": "figure", "labels": 5, "ms": 3.0},
+        {**row, "experiment": "figure", "labels": 5, "ms": 9.0, "mode": "backward"},
+        {**row, "experiment": "figure", "labels": 9, "ms": None, "system": "dense"},
+        {**row, "experiment": "growth", "labels": 91, "ms": 4.0},
+    ]
+    lines = report.to_lines(rows, "figure", "labels")
+    assert lines == {"ours, exact": [(1, 2.0), (5, 3.0)]}
+    report.plot(tmp_path, rows)
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "inference-figure.png",
+        "inference-growth.png",
+    }
