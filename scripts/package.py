@@ -35,7 +35,10 @@ DESCRIPTION = (
     "text, and a newer grammar. Made from data under these licences: {licences}."
 )
 ENCODERS = {
-    "en_sdp_dm_sm": "Hash embeddings and a BiLSTM, no transformer.",
+    "en_sdp_dm_sm": (
+        "Hash embeddings and a BiLSTM, no transformer; trained also on sentences of UD "
+        "English-EWT as en_sdp_dm_md had parsed them."
+    ),
     "en_sdp_dm_md": (
         "MiniLM-L6, a transformer small enough for CPUs, fine-tuned, also on sentences "
         "of UD English-EWT as it had parsed them before."
