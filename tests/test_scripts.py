@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,13 @@ def test_punctuation_tagged_as_a_word_loses_its_tag(tmp_path):
     (doc,) = docbin.read_docs(path)
     assert [token.tag_ for token in doc] == ["NNS", ":", "CC", "", "."]
     assert doc._.sdp.triples() == [("-", "ARG1", "Cats")]
+
+
+def test_the_larger_parser_of_the_small_one_is_in_the_repository():
+    version = srsly.read_yaml(ROOT / "project.yml")["vars"]["teacher_version"]
+    wheel = ROOT / "pipelines" / f"en_sdp_dm_md-{version}-py3-none-any.whl"
+    names = zipfile.ZipFile(wheel).namelist()
+    assert f"en_sdp_dm_md/en_sdp_dm_md-{version}/config.cfg" in names
 
 
 def test_silver_data_are_what_the_parser_is_sure_of(tmp_path):
