@@ -1,7 +1,8 @@
 """Make the wheel of a trained pipeline, with a model card.
 
     python scripts/package.py training/small/rounded packages \\
-        --name en_sdp_dm_sm --version 0.4.0 --metrics metrics/small
+        --name en_sdp_dm_sm --version 0.4.0 --metrics metrics/small \\
+        --larger pipelines/en_sdp_dm_md-0.3.1-py3-none-any.whl
 
 The scores are read from METRICS.test.json and METRICS.ood.json (on gold tokens), from
 METRICS.test.raw.json and METRICS.ood.raw.json (from raw text), and from
@@ -24,15 +25,16 @@ ENCODER = "transformer"
 TEXT = "WeScience articles of Wikipedia (test) and a Sherlock Holmes story (ood)"
 DESCRIPTION = (
     "English text to DM semantic dependency graphs in Doc._.sdp, with sentence "
-    "boundaries, tags and lemmas. {encoder} Trained on Wikipedia articles of 2008 "
-    "about computing and linguistics, so it knows other kinds of text less well: "
-    "questions, dialogue, lists, e-mail. It finds arcs and tops, not the senses of "
-    "predicates, and now and then no top. The scores are labelled F1, tops included, "
-    f"on {TEXT}: on the tokens of the treebank with predicted tags (sdp_lf_*), and "
-    "through the whole pipeline from raw texts of 8 sentences (sdp_lf_*_raw). Those of "
-    "tags, lemmas and sentence boundaries are on the development data of UD "
-    "English-EWT. They are not comparable with scores on the DM of SemEval 2015: other "
-    "text, and a newer grammar. Made from data under these licences: {licences}."
+    "boundaries, tags and lemmas. {encoder} All graphs that people have checked were "
+    "of Wikipedia articles of 2008 about computing and linguistics, so it knows other "
+    "kinds of text less well: questions, dialogue, lists, e-mail. It finds arcs and "
+    "tops, not the senses of predicates, and now and then no top. The scores are "
+    f"labelled F1, tops included, on {TEXT}: on the tokens of the treebank with "
+    "predicted tags (sdp_lf_*), and through the whole pipeline from raw texts of 8 "
+    "sentences (sdp_lf_*_raw). Those of tags, lemmas and sentence boundaries are on "
+    "the development data of UD English-EWT. They are not comparable with scores on "
+    "the DM of SemEval 2015: other text, and a newer grammar. Made from data under "
+    "these licences: {licences}."
 )
 ENCODERS = {
     "en_sdp_dm_sm": (
@@ -84,11 +86,17 @@ def read_scores(prefix: str) -> dict[str, float]:
 
 
 def make_meta(
-    meta: dict[str, Any], name: str, version: str, metrics: str
+    meta: dict[str, Any],
+    name: str,
+    version: str,
+    metrics: str,
+    larger: Path | None = None,
 ) -> dict[str, Any]:
     """RETURNS (Dict[str, Any]): The meta data of the pipeline, with its model card."""
     lang, _, rest = name.partition("_")
     sources = SOURCES + [MINILM] * (name == "en_sdp_dm_md")
+    if larger is not None:
+        sources = [*sources, describe_larger(larger)]
     licences = "; ".join(f"{each['name']}: {each['license']}" for each in sources)
     return {
         **meta,
@@ -101,6 +109,16 @@ def make_meta(
         "license": CC_BY_SA_4,
         "sources": sources,
         "performance": read_scores(metrics),
+    }
+
+
+def describe_larger(wheel: Path) -> dict[str, str]:
+    """RETURNS (Dict[str, str]): A pipeline as a source of training data."""
+    name, version, *_ = wheel.name.split("-")
+    return {
+        "name": f"{name} {version} (graphs of sentences of UD English-EWT)",
+        "author": "spacy-sdp",
+        "license": CC_BY_SA_4,
     }
 
 
@@ -117,9 +135,10 @@ def write_licences(meta: dict[str, Any], path: Path) -> None:
     path.write_text("\n".join(lines) + "\n", encoding="utf8")
 
 
-def forget_paths(model: Path) -> None:
-    """Take the files of this machine out of a pipeline: it has all it needs."""
+def make_portable(model: Path) -> None:
+    """Change the config of a pipeline to one of use elsewhere."""
     nlp = spacy.load(model)
+    # Without the files of this machine: it has all it needs.
     if nlp.has_pipe(ENCODER):
         encoder = nlp.get_pipe(ENCODER).model
         encoder.attrs["name"] = MINILM["name"]
@@ -129,6 +148,9 @@ def forget_paths(model: Path) -> None:
     # An encoder has to have some name.
     names = {"transformer": MINILM["name"]}
     nlp.config["paths"] = {name: names.get(name) for name in nlp.config["paths"]}
+    # nlp.resume_training() takes this section alone, and so knows no variables.
+    optimizer = nlp.config.interpolate()["training"]["optimizer"]
+    nlp.config["training"]["optimizer"] = optimizer
     nlp.to_disk(model)
 
 
@@ -139,15 +161,18 @@ def main() -> None:
     parser.add_argument("--name", choices=list(ENCODERS), required=True)
     parser.add_argument("--version", required=True)
     parser.add_argument("--metrics", required=True, help="prefix of the score files")
+    parser.add_argument(
+        "--larger", type=Path, help="wheel of the pipeline that parsed training data"
+    )
     args = parser.parse_args()
     args.output.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         model, packages = Path(folder, "model"), Path(folder, "packages")
         shutil.copytree(args.model, model)
         packages.mkdir()
-        forget_paths(model)
+        make_portable(model)
         meta = srsly.read_json(model / "meta.json")
-        meta = make_meta(meta, args.name, args.version, args.metrics)
+        meta = make_meta(meta, args.name, args.version, args.metrics, args.larger)
         srsly.write_json(model / "meta.json", meta)
         write_licences(meta, model / "LICENSES_SOURCES")
         package(model, packages, create_sdist=False, create_wheel=True)

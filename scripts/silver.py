@@ -1,19 +1,22 @@
-"""Parse texts with a pipeline, and keep the sentences that it is sure of.
+"""Parse the sentences of a treebank, and keep those that the pipeline is surest of.
 
-    python scripts/silver.py training/teacher/model-best treebank.conllu silver.spacy
+    python scripts/silver.py en_sdp_dm_md treebank.conllu silver.spacy --share 0.8
 
 What comes out are training data beside those that people annotated, with which a parser
 goes on (scripts/go_on.py) or another one begins: it sees more kinds of text. Of the
-treebank only text and sentence boundaries are used.
+treebank only text and sentence boundaries are used. The surest sentences are those
+whose arcs have the highest probability, in the mean of its logarithm.
 """
 
 from __future__ import annotations
 
 import argparse
 import math
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from statistics import mean
+from zipfile import ZipFile
 
 import spacy
 from spacy.language import Language
@@ -23,15 +26,35 @@ from tqdm import tqdm
 from spacy_sdp.extensions import DEFAULT_ATTR, get_graph
 from spacy_sdp.formats import docbin, read
 
+# Shorter sentences hardly have arcs to learn from.
+MIN_LENGTH = 3
 
-def make_docs(nlp: Language, path: Path, max_length: int) -> Iterator[Doc]:
+
+def load(pipeline: str) -> Language:
+    """RETURNS (Language): The pipeline of a package, a folder or a wheel."""
+    if not pipeline.endswith(".whl"):
+        return spacy.load(pipeline)
+    with tempfile.TemporaryDirectory() as folder:
+        ZipFile(pipeline).extractall(folder)
+        (config,) = Path(folder).glob("*/*/config.cfg")
+        return spacy.load(config.parent)
+
+
+def make_docs(nlp: Language, path: Path) -> Iterator[Doc]:
     """YIELDS (Doc): The sentences of a treebank as the tokenizer sees them."""
     for sentence in read(path):
         doc = nlp.make_doc(sentence.text or "")
-        if 3 <= len(doc) <= max_length:
-            for i, token in enumerate(doc):
-                token.is_sent_start = i == 0
-            yield doc
+        for i, token in enumerate(doc):
+            token.is_sent_start = i == 0
+        yield doc
+
+
+def parse(nlp: Language, docs: list[Doc]) -> Iterator[Doc]:
+    """YIELDS (Doc): The Docs with graphs, without what else takes memory."""
+    for doc in tqdm(nlp.pipe(docs), total=len(docs), unit=" sentences"):
+        if doc.has_extension("trf_data"):
+            doc._.trf_data = None
+        yield doc
 
 
 def confidence(doc: Doc) -> float:
@@ -43,21 +66,32 @@ def confidence(doc: Doc) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("pipeline", help="package or folder")
+    parser.add_argument("pipeline", help="package, folder or wheel")
     parser.add_argument("texts", type=Path, help="a treebank with texts, as .conllu")
     parser.add_argument("output", type=Path, help="the .spacy file to write")
     parser.add_argument(
-        "--share", type=float, default=0.6, help="of the sentences to keep"
+        "--share", type=float, default=0.6, help="how many to keep (default: 0.6)"
     )
-    parser.add_argument("--max-length", type=int, default=60, help="most tokens")
+    parser.add_argument(
+        "--max-length",
+        type=int,
+        default=60,
+        help=f"leave out sentences of more tokens (default: 60), or of less than "
+        f"{MIN_LENGTH}",
+    )
     args = parser.parse_args()
-    nlp = spacy.load(args.pipeline)
-    texts = list(make_docs(nlp, args.texts, args.max_length))
-    docs = list(tqdm(nlp.pipe(texts), total=len(texts), unit=" sentences"))
-    kept = sorted(docs, key=confidence, reverse=True)[: round(args.share * len(docs))]
+    nlp = load(args.pipeline)
+    docs = list(make_docs(nlp, args.texts))
+    fitting = [doc for doc in docs if MIN_LENGTH <= len(doc) <= args.max_length]
+    parsed = sorted(parse(nlp, fitting), key=confidence, reverse=True)
+    kept = parsed[: round(args.share * len(parsed))]
     docbin.write_docs(kept, args.output)
     words = sum(map(len, kept))
-    print(f"{args.output}: {len(kept)} of {len(docs)} sentences, {words} tokens")
+    print(
+        f"{args.output}: {len(kept)} sentences, {words} tokens; left out: "
+        f"{len(docs) - len(fitting)} too short or too long, "
+        f"{len(parsed) - len(kept)} less sure"
+    )
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
 import numpy
 import pytest
+import spacy
 from thinc.api import Adam, registry, warmup_linear
 
-from spacy_sdp.optimizer import make_adam
+from spacy_sdp.optimizer import TwoRateAdam, make_adam
 
 
 def step(optimizer, names, steps=1):
@@ -100,3 +101,9 @@ def test_a_pattern_for_half_a_transformer_is_refused():
     optimizer((2, "lstm.weight"), one, other)
     with pytest.raises(ValueError, match=r"only some .* looking at 'attentions\.0\.w'"):
         optimizer((1, "attentions.0.w"), one, other)
+
+
+@pytest.mark.parametrize("name", ["en_sdp_dm_md"])
+def test_shipped_pipelines_can_be_trained_further(name):
+    optimizer = spacy.load(name).resume_training()
+    assert isinstance(optimizer, TwoRateAdam)

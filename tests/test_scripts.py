@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -52,14 +51,12 @@ def test_punctuation_tagged_as_a_word_loses_its_tag(tmp_path):
     assert doc._.sdp.triples() == [("-", "ARG1", "Cats")]
 
 
-def test_the_larger_parser_of_the_small_one_is_in_the_repository():
-    version = srsly.read_yaml(ROOT / "project.yml")["vars"]["teacher_version"]
-    wheel = ROOT / "pipelines" / f"en_sdp_dm_md-{version}-py3-none-any.whl"
-    names = zipfile.ZipFile(wheel).namelist()
-    assert f"en_sdp_dm_md/en_sdp_dm_md-{version}/config.cfg" in names
-
-
-def test_silver_data_are_what_the_parser_is_sure_of(tmp_path):
+@pytest.mark.parametrize("from_wheel", [False, True])
+def test_silver_data_are_what_the_parser_is_surest_of(tmp_path, from_wheel):
+    pipeline = "en_sdp_dm_sm"
+    if from_wheel:
+        # What en_sdp_dm_sm itself has learned from.
+        pipeline = ROOT / srsly.read_yaml(ROOT / "project.yml")["vars"]["larger"]
     texts = [
         "The shy cat wants to eat.",
         "Hm.",
@@ -72,8 +69,14 @@ def test_silver_data_are_what_the_parser_is_sure_of(tmp_path):
     conllu.write(sentences, tmp_path / "texts.conllu")
     output = tmp_path / "silver.spacy"
     script = ROOT / "scripts" / "silver.py"
-    command = [script, "en_sdp_dm_sm", tmp_path / "texts.conllu", output]
-    subprocess.run([sys.executable, *command, "--share", "0.5"], check=True)
+    command = [script, pipeline, tmp_path / "texts.conllu", output, "--share", "0.5"]
+    done = subprocess.run(
+        [sys.executable, *command], check=True, stdout=subprocess.PIPE, text=True
+    )
+    assert done.stdout == (
+        f"{output}: 1 sentences, 7 tokens; left out: 1 too short or too long, "
+        "1 less sure\n"
+    )
     (doc,) = docbin.read_docs(output)
     # Of two sentences that are long enough.
     assert doc.text == texts[0]
@@ -125,6 +128,15 @@ def test_a_model_card_has_scores_and_licences(tmp_path):
     assert "Natalia Silveira" in written
 
 
+def test_a_model_card_names_the_pipeline_that_parsed_training_data(tmp_path):
+    wheel = tmp_path / "en_sdp_dm_md-0.3.0-py3-none-any.whl"
+    source = package.describe_larger(wheel)
+    package.write_licences(
+        {"lang": "en", "name": "sdp_dm_sm", "sources": [source]}, tmp_path / "licences"
+    )
+    assert "# en_sdp_dm_md 0.3.0 (graphs" in (tmp_path / "licences").read_text()
+
+
 @pytest.mark.parametrize("gone_on", [False, True])
 def test_a_package_knows_nothing_of_the_machine_it_was_made_on(nlp, tmp_path, gone_on):
     save_tiny_bert(tmp_path / "bert", ["the", "cat"])
@@ -140,7 +152,7 @@ def test_a_package_knows_nothing_of_the_machine_it_was_made_on(nlp, tmp_path, go
     if not gone_on:
         # As the first training writes it; one that goes on writes the folder.
         path.write_text(path.read_text().replace(name, "name = ${paths.transformer}"))
-    package.forget_paths(tmp_path / "pipeline")
+    package.make_portable(tmp_path / "pipeline")
     for path in (tmp_path / "pipeline").rglob("*"):
         assert path.is_dir() or str(tmp_path).encode() not in path.read_bytes(), path
     assert spacy.load(tmp_path / "pipeline").pipe_names == ["transformer"]
