@@ -3,7 +3,7 @@
     python benchmarks/windows.py en_sdp_dm_md corpus/texts/ood.spacy
 
 scores a pipeline with a transformer from raw text, as it is, and with windows of 128
-words that overlap, as spaCy's own pipelines have them.
+words that overlap, as is usual with spacy-transformers.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ WINDOWS = {
     "window": 128,
     "stride": 96,
 }
+CONTESTANTS = {"sentences": {}, "windows of 128 words": {"get_spans": WINDOWS}}
 
 
 def main() -> None:
@@ -26,10 +27,12 @@ def main() -> None:
     parser.add_argument("pipeline", help="package or folder")
     parser.add_argument("texts", type=Path, help="gold standard, as .spacy")
     args = parser.parse_args()
+    if not args.texts.is_file():
+        parser.error(f"there is no file {args.texts}")
     if not spacy.load(args.pipeline).has_pipe("transformer"):
         parser.error("the pipeline has to be one with a transformer")
     print("| the transformer reads | LF1 | UF1 |\n|---|---|---|")
-    for name, model in (("sentences", {}), ("windows", {"get_spans": WINDOWS})):
+    for name, model in CONTESTANTS.items():
         config = {"components": {"transformer": {"model": model}}}
         nlp = spacy.load(args.pipeline, config=config)
         scores = nlp.evaluate(list(Corpus(args.texts)(nlp)))

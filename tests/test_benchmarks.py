@@ -162,3 +162,23 @@ def test_plots_have_a_line_for_each_system_that_took_part(tmp_path):
         "inference-figure.png",
         "inference-growth.png",
     }
+
+
+def test_a_transformer_can_read_windows(tmp_path, monkeypatch, capsys):
+    windows = pytest.importorskip("windows")
+    path = tmp_path / "gold.spacy"
+    sentences = list(sdp.read(EXAMPLES))[:2]
+    docbin.write(sentences, path)
+    monkeypatch.setattr(sys, "argv", ["windows.py", "en_sdp_dm_md", str(path)])
+    windows.main()
+    rows = [line.split(" | ") for line in capsys.readouterr().out.splitlines()[2:]]
+    assert [row[0] for row in rows] == ["| sentences", "| windows of 128 words"]
+    # One sentence a Doc, so both read the same.
+    assert rows[0][1:] == rows[1][1:]
+    for arguments in (["en_sdp_dm_md", "none.spacy"], ["en_sdp_dm_sm", str(path)]):
+        monkeypatch.setattr(sys, "argv", ["windows.py", *arguments])
+        with pytest.raises(SystemExit):
+            windows.main()
+    errors = capsys.readouterr().err
+    assert "there is no file none.spacy" in errors
+    assert "has to be one with a transformer" in errors
