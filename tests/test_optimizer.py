@@ -103,7 +103,7 @@ def test_a_pattern_for_half_a_transformer_is_refused():
         optimizer((1, "attentions.0.w"), one, other)
 
 
-@pytest.mark.parametrize("name", ["en_sdp_dm_md"])
+@pytest.mark.parametrize("name", ["en_sdp_dm_sm", "en_sdp_dm_md"])
 def test_shipped_pipelines_can_be_trained_further(name):
     optimizer = spacy.load(name).resume_training()
     assert isinstance(optimizer, TwoRateAdam)
