@@ -13,13 +13,7 @@ from pathlib import Path
 
 import spacy
 from spacy.training import Corpus
-
-WINDOWS = {
-    "@span_getters": "spacy-transformers.strided_spans.v1",
-    "window": 128,
-    "stride": 96,
-}
-CONTESTANTS = {"sentences": {}, "windows of 128 words": {"get_spans": WINDOWS}}
+from spacy_transformers.span_getters import configure_strided_spans
 
 
 def main() -> None:
@@ -29,12 +23,17 @@ def main() -> None:
     args = parser.parse_args()
     if not args.texts.is_file():
         parser.error(f"there is no file {args.texts}")
-    if not spacy.load(args.pipeline).has_pipe("transformer"):
+    nlp = spacy.load(args.pipeline)
+    if not nlp.has_pipe("transformer"):
         parser.error("the pipeline has to be one with a transformer")
+    transformer = nlp.get_pipe("transformer").model
+    contestants = {
+        "sentences": transformer.attrs["get_spans"],
+        "windows of 128 words": configure_strided_spans(window=128, stride=96),
+    }
     print("| the transformer reads | LF1 | UF1 |\n|---|---|---|")
-    for name, model in CONTESTANTS.items():
-        config = {"components": {"transformer": {"model": model}}}
-        nlp = spacy.load(args.pipeline, config=config)
+    for name, get_spans in contestants.items():
+        transformer.attrs["get_spans"] = get_spans
         scores = nlp.evaluate(list(Corpus(args.texts)(nlp)))
         cells = [f"{100 * scores[key]:.2f}" for key in ("sdp_lf", "sdp_uf")]
         print("|", " | ".join([name, *cells]), "|")

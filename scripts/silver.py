@@ -70,14 +70,17 @@ def main() -> None:
     parser.add_argument("texts", type=Path, help="a treebank with texts, as .conllu")
     parser.add_argument("output", type=Path, help="the .spacy file to write")
     parser.add_argument(
-        "--share", type=float, default=0.6, help="how many to keep (default: 0.6)"
+        "--share",
+        type=float,
+        default=0.6,
+        help="how many to keep (default: %(default)s)",
     )
     parser.add_argument(
         "--max-length",
         type=int,
         default=60,
-        help=f"leave out sentences of more tokens (default: 60), or of less than "
-        f"{MIN_LENGTH}",
+        help="leave out sentences of more tokens (default: %(default)s), or of less "
+        f"than {MIN_LENGTH}",
     )
     args = parser.parse_args()
     nlp = load(args.pipeline)

@@ -104,6 +104,6 @@ def test_a_pattern_for_half_a_transformer_is_refused():
 
 
 @pytest.mark.parametrize("name", ["en_sdp_dm_sm", "en_sdp_dm_md"])
-def test_shipped_pipelines_can_be_trained_further(name):
+def test_shipped_pipelines_bring_their_optimizer(name):
     optimizer = spacy.load(name).resume_training()
     assert isinstance(optimizer, TwoRateAdam)
