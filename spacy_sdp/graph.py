@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
-from operator import index
 from typing import TYPE_CHECKING, Any
 
 from spacy.tokens import Doc, Span, Token
 
 from .algorithms import find_components, find_path, has_cycle
 from .arc import Arc, ArcTuple, IndexedArc, Predicate, Triple
+from .checking import check_arcs, check_nodes
 from .export import to_networkx, to_penman
-from .sentences import sentence_numbers
 
 if TYPE_CHECKING:
     import networkx
@@ -78,30 +77,12 @@ class SemanticGraph:
         >>> SemanticGraph.from_arcs(doc, [(3, 2, "ARG1")], tops=[3])
         SemanticGraph(1 arcs, tops: wants)
         """
-        sentence_of = sentence_numbers(doc)
-        indexed = [_as_indexed(arc) for arc in arcs]
-        seen: set[tuple[int, int, str]] = set()
-        for arc in indexed:
-            _check_arc(arc, doc, sentence_of, seen)
-            seen.add(arc[:3])
-        tops = [_as_index(i, "top") for i in tops]
-        predicates = [_as_index(i, "predicate") for i in predicates]
-        frames = {
-            _as_index(i, "frame"): str(frame) for i, frame in (frames or {}).items()
-        }
-        for kind, indices in (
-            ("top", tops),
-            ("frame", list(frames)),
-            ("predicate", predicates),
-        ):
-            for i in indices:
-                if not 0 <= i < len(doc):
-                    raise ValueError(
-                        f"Invalid {kind} {i}: not a token of the Doc of {len(doc)} "
-                        "tokens."
-                    )
-            if len(set(indices)) != len(indices):
-                raise ValueError(f"A {kind} is given twice: {sorted(indices)}.")
+        indexed = check_arcs(doc, arcs)
+        tops = check_nodes(doc, tops, "top")
+        frames = frames or {}
+        nodes = check_nodes(doc, frames, "frame")
+        frames = dict(zip(nodes, map(str, frames.values()), strict=True))
+        predicates = check_nodes(doc, predicates, "predicate")
         has_args = {arc.head for arc in indexed}
         return cls(doc, indexed, tops, frames, set(predicates) - has_args)
 
@@ -446,50 +427,3 @@ class SemanticGraph:
     def __repr__(self) -> str:
         tops = ", ".join(token.text for token in self.tops)
         return f"SemanticGraph({len(self)} arcs, tops: {tops or 'none'})"
-
-
-def _as_index(value: Any, kind: str) -> int:
-    try:
-        return index(value)
-    except TypeError:
-        raise ValueError(
-            f"Invalid {kind} {value!r}: expected the index of a token."
-        ) from None
-
-
-def _as_indexed(arc: ArcTuple | Arc) -> IndexedArc:
-    if isinstance(arc, Arc):
-        return IndexedArc(arc.head.i, arc.dep.i, arc.label, arc.score)
-    try:
-        head, dep, label, score = arc if len(arc) == 4 else (*arc, None)
-        # numpy's numbers are accepted, but are not what is stored.
-        head, dep = index(head), index(dep)
-        score = None if score is None else float(score)
-    except (TypeError, ValueError):
-        raise ValueError(
-            f"Invalid arc {arc!r}: expected (head, dep, label) or "
-            "(head, dep, label, score) with token indices for head and dep."
-        ) from None
-    return IndexedArc(head, dep, label, score)
-
-
-def _check_arc(
-    arc: IndexedArc,
-    doc: Doc,
-    sentence_of: list[int],
-    seen: set[tuple[int, int, str]],
-) -> None:
-    def error(reason: str) -> ValueError:
-        return ValueError(f"Invalid arc {tuple(arc[:3])}: {reason}")
-
-    for name, i in (("head", arc.head), ("dep", arc.dep)):
-        if not 0 <= i < len(doc):
-            raise error(f"{name} {i} is not a token of the Doc of {len(doc)} tokens.")
-    if not isinstance(arc.label, str) or not arc.label:
-        raise error("the label has to be a non-empty string.")
-    if arc.head == arc.dep:
-        raise error("a self-loop; a word cannot be its own argument.")
-    if sentence_of[arc.head] != sentence_of[arc.dep]:
-        raise error("it crosses a sentence boundary.")
-    if arc[:3] in seen:
-        raise error("a duplicate; the same arc was given before.")
