@@ -1,7 +1,7 @@
-"""The component `sdp_paragraphs`, for texts that have more than one paragraph."""
+"""The component `sdp_paragraphs`, for texts with more than one paragraph or speaker."""
 
 from spacy.language import Language
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Token
 
 
 @Language.component(
@@ -10,12 +10,13 @@ from spacy.tokens import Doc
     requires=["token.is_sent_start"],
     retokenizes=False,
 )
-def end_sentences_at_blank_lines(doc: Doc) -> Doc:
-    """Mend sentence boundaries around line breaks.
+def mend_sentence_boundaries(doc: Doc) -> Doc:
+    """Mend sentence boundaries around line breaks and quotation marks.
 
-    Treebanks have no line breaks, so what learns to find sentences from them knows
-    nothing of headings and paragraphs. A blank line always ends a sentence, and
-    whitespace belongs to the sentence before it.
+    Treebanks have no line breaks and few quotations, so what learns to find sentences
+    from them knows little of headings, paragraphs and dialogue. A blank line always
+    ends a sentence, whitespace belongs to the sentence before it, and marks belong to
+    the words that they are written together with.
 
     doc (Doc): The document, with sentence boundaries. Those of a dependency tree stay
         what they are.
@@ -23,9 +24,10 @@ def end_sentences_at_blank_lines(doc: Doc) -> Doc:
     """
     if doc.has_annotation("DEP") or not doc.has_annotation("SENT_START"):
         return doc
+    starts = {_beginning(doc, token.i) for token in doc if token.is_sent_start}
     has_words, at_break = False, False
     for token in doc:
-        is_start = bool(token.is_sent_start)
+        is_start = token.i in starts
         if token.is_space:
             at_break = at_break or is_start or token.text.count("\n") > 1
             token.is_sent_start = token.i == 0
@@ -34,3 +36,29 @@ def end_sentences_at_blank_lines(doc: Doc) -> Doc:
             token.is_sent_start = token.i == 0 or is_start
             has_words, at_break = True, False
     return doc
+
+
+def _beginning(doc: Doc, start: int) -> int:
+    """Give where a sentence begins of which one of the first tokens is known."""
+    after = start
+    while after < len(doc) and not _is_apart(doc[after]) and _is_mark(doc[after]):
+        after += 1
+    if after == len(doc) or _is_apart(doc[after]):
+        # What closes the sentence before, if anything, is left to it.
+        return after
+    before = start
+    while not _is_apart(doc[before]) and _is_mark(doc[before - 1]):
+        before -= 1
+    return before if _is_apart(doc[before]) else start
+
+
+def _is_apart(token: Token) -> bool:
+    """Tell whether a token is written apart from the one before it."""
+    if token.i == 0:
+        return True
+    previous = token.nbor(-1)
+    return bool(previous.whitespace_) or previous.is_space
+
+
+def _is_mark(token: Token) -> bool:
+    return token.is_punct or token.is_quote

@@ -1,3 +1,5 @@
+import re
+
 import pytest
 import spacy
 from spacy.tokens import Doc
@@ -33,6 +35,29 @@ def test_whitespace_begins_no_sentence_but_the_first(nlp):
     ]
 
 
+@pytest.mark.parametrize(
+    "found, expected",
+    [
+        # Closing marks are left to the sentence before, opening ones are not.
+        ('He said: "Go.|" |She went.', ['He said: "Go."', "She went."]),
+        ("It ended. “|Very sorry.”", ["It ended.", "“Very sorry.”"]),
+        ('It ended. (|"Very" was said.)', ["It ended.", '("Very" was said.)']),
+        ("It ended. (|$5 were lost.)", ["It ended.", "($5 were lost.)"]),
+        ("Mice sleep.|)", ["Mice sleep.)"]),
+        # What is apart from what was before it stays, and so does what cannot be told.
+        ("Mice sleep. |— Cats eat.", ["Mice sleep.", "— Cats eat."]),
+        ("Mice sleep.|Cats eat.", ["Mice sleep.", "Cats eat."]),
+        ("他说。“好。”|她走了。", ["他说。“好。”", "她走了。"]),
+    ],
+)
+def test_marks_stay_with_what_they_are_written_together_with(found, expected, nlp):
+    tokens = re.findall(r"(\|?)(\w+|[^\w\s|])( ?)", found)
+    bars, words, spaces = zip(*tokens, strict=True)
+    doc = Doc(nlp.vocab, words=words, spaces=spaces, sent_starts=list(map(bool, bars)))
+    nlp.add_pipe("sdp_paragraphs")
+    assert [sentence.text for sentence in nlp(doc).sents] == expected
+
+
 def test_texts_without_boundaries_stay_as_they_are(nlp):
     nlp.add_pipe("sdp_paragraphs")
     assert not nlp("Mice sleep.\n\nCats eat.").has_annotation("SENT_START")
@@ -59,3 +84,14 @@ def test_pipelines_read_letters(name):
     ]
     docs = list(nlp.pipe(["The cat sleeps.", "", " \n "]))
     assert [len(doc._.sdp.tops) for doc in docs] == [1, 0, 0]
+
+
+@pytest.mark.parametrize("name", ["en_sdp_dm_sm", "en_sdp_dm_md"])
+def test_pipelines_read_dialogue(name):
+    pytest.importorskip(name, reason=f"{name} is not installed")
+    doc = spacy.load(name)('"Come in," he said. "We were waiting." She sat down.')
+    assert [sentence.text for sentence in doc.sents] == [
+        '"Come in," he said.',
+        '"We were waiting."',
+        "She sat down.",
+    ]
