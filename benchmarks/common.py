@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import argparse
 import json
+import sys
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
+import spacy
+import torch
 from matplotlib.figure import Figure
 from spacy.language import Language
 from spacy.tokens import Doc
@@ -16,6 +20,20 @@ from spacy_sdp.formats.files import atomic_write
 from spacy_sdp.parser import SemanticParser
 
 RESULTS = Path(__file__).parent / "results"
+
+
+def prepare(args: argparse.Namespace) -> Language:
+    """Set the number of threads, make the folder of the results, and load the pipeline.
+
+    args (argparse.Namespace): The options `threads`, `out` and `model`.
+    RETURNS (Language): The pipeline.
+    """
+    torch.set_num_threads(args.threads)
+    args.out.mkdir(parents=True, exist_ok=True)
+    try:
+        return spacy.load(args.model)
+    except OSError as error:
+        sys.exit(f"{error} Those of this repository: pip install pipelines/*.whl")
 
 
 def find_parser(nlp: Language) -> SemanticParser:

@@ -18,9 +18,15 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-import spacy
 import torch
-from common import RESULTS, find_parser, read_docs, write_json, write_markdown
+from common import (
+    RESULTS,
+    find_parser,
+    prepare,
+    read_docs,
+    write_json,
+    write_markdown,
+)
 from contestants import (
     Problem,
     dense,
@@ -62,9 +68,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="sentences for it, .sdp or .spacy")
     parser.add_argument("--threads", type=int, default=2)
     args = parser.parse_args()
-    torch.set_num_threads(args.threads)
-    args.out.mkdir(parents=True, exist_ok=True)
-    nlp = spacy.load(args.model)
+    nlp = prepare(args)
     semantic_parser = find_parser(nlp)
     settings = semantic_parser.model.get_ref("network").shims[0].settings
     if settings.inference != "mean_field" or not settings.labelled:

@@ -15,9 +15,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy
-import spacy
-import torch
-from common import RESULTS, find_parser, read_docs, write_json, write_markdown
+from common import (
+    RESULTS,
+    find_parser,
+    prepare,
+    read_docs,
+    write_json,
+    write_markdown,
+)
 from spacy.tokens import Doc
 from spacy.training import Example
 from tqdm import tqdm
@@ -37,9 +42,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=RESULTS)
     parser.add_argument("--threads", type=int, default=2)
     args = parser.parse_args()
-    torch.set_num_threads(args.threads)
-    args.out.mkdir(parents=True, exist_ok=True)
-    nlp = spacy.load(args.model)
+    nlp = prepare(args)
     semantic_parser = find_parser(nlp)
     gold = read_docs(nlp, args.data)
     rows = []

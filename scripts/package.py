@@ -22,19 +22,22 @@ import srsly
 from spacy.cli.package import package
 
 ENCODER = "transformer"
-TEXT = "WeScience articles of Wikipedia (test) and a Sherlock Holmes story (ood)"
 DESCRIPTION = (
     "English text to DM semantic dependency graphs in Doc._.sdp, with sentence "
-    "boundaries, tags and lemmas. {encoder} All graphs that people have checked were "
-    "of Wikipedia articles of 2008 about computing and linguistics, so it knows other "
-    "kinds of text less well: questions, dialogue, lists, e-mail. It finds arcs and "
-    "tops, not the senses of predicates, and now and then no top. The scores are "
-    f"labelled F1, tops included, on {TEXT}: on the tokens of the treebank with "
-    "predicted tags (sdp_lf_*), and through the whole pipeline from raw texts of 8 "
-    "sentences (sdp_lf_*_raw). Those of tags, lemmas and sentence boundaries are on "
-    "the development data of UD English-EWT. They are not comparable with scores on "
-    "the DM of SemEval 2015: other text, and a newer grammar. Made from data under "
-    "these licences: {licences}."
+    "boundaries, tags and lemmas."
+)
+NOTES = (
+    "{encoder} All graphs that people have checked were of Wikipedia articles of 2008 "
+    "about computing and linguistics, so it knows other kinds of text less well: "
+    "questions, dialogue, lists, e-mail. It finds arcs and tops, not the senses of "
+    "predicates, and now and then no top. Tags are those of the Penn Treebank "
+    "(Token.tag_); there are no universal ones (Token.pos_). The scores are labelled "
+    "F1, tops included, on WeScience articles of Wikipedia (test) and a Sherlock "
+    "Holmes story (ood): on the tokens of the treebank with predicted tags (sdp_lf_*), "
+    "and through the whole pipeline from raw texts of 8 sentences (sdp_lf_*_raw). "
+    "Those of tags, lemmas and sentence boundaries are on the development data of UD "
+    "English-EWT. They are not comparable with scores on the DM of SemEval 2015: other "
+    "text, and a newer grammar. Made from data under these licences: {licences}."
 )
 ENCODERS = {
     "en_sdp_dm_sm": (
@@ -103,7 +106,8 @@ def make_meta(
         "lang": lang,
         "name": rest,
         "version": version,
-        "description": DESCRIPTION.format(encoder=ENCODERS[name], licences=licences),
+        "description": DESCRIPTION,
+        "notes": NOTES.format(encoder=ENCODERS[name], licences=licences),
         "author": "spacy-sdp",
         "url": "",
         "license": CC_BY_SA_4,

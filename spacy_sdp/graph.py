@@ -406,6 +406,10 @@ class SemanticGraph:
     def __len__(self) -> int:
         return len(self._arcs)
 
+    def __bool__(self) -> bool:
+        """Tell whether there is anything in the graph: an arc, or a top by itself."""
+        return bool(self._arcs or self._tops)
+
     def __eq__(self, other: object) -> bool:
         """Compare words, arcs and tops; scores and frames do not count."""
         if not isinstance(other, SemanticGraph):

@@ -101,6 +101,12 @@ def test_without_sentence_boundaries_the_doc_is_one_sentence():
     assert len(SemanticGraph.from_arcs(doc, [(0, 2, "A")])) == 1
 
 
+def test_a_top_by_itself_is_something(doc):
+    assert SemanticGraph.from_arcs(doc, [], tops=[1])
+    assert SemanticGraph.from_arcs(doc, [(1, 0, "ARG1")])
+    assert not SemanticGraph.from_arcs(doc, [])
+
+
 def test_one_pair_may_have_two_labels(doc):
     graph = SemanticGraph.from_arcs(doc, [(1, 0, "B"), (1, 0, "A")])
     assert [arc.label for arc in graph] == ["A", "B"]

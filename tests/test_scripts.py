@@ -124,7 +124,7 @@ def test_a_model_card_has_scores_and_licences(tmp_path):
     package.write_licences(meta, tmp_path / "LICENSES_SOURCES")
     written = (tmp_path / "LICENSES_SOURCES").read_text()
     for licence in ("CC BY-SA 3.0", "CC BY-SA 4.0", "Apache 2.0"):
-        assert licence in meta["description"] and licence in written
+        assert licence in meta["notes"] and licence in written
     assert "Natalia Silveira" in written
 
 
