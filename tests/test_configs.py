@@ -115,6 +115,18 @@ def test_configs_train(name, paths, tmp_path):
     assert "sdp_meanfield" not in nlp.pipe_names or doc._.sdp is not None
 
 
+@pytest.mark.parametrize("name", ["small", "minilm"])
+def test_tags_are_those_of_the_shipped_pipeline_unless_another_one_is_named(
+    name, paths
+):
+    del paths["paths.tagger"]
+    text = "The shy cat wants to eat."
+    doc = init_nlp(load(name, paths))(text)
+    expected = spacy.load("en_sdp_dm_sm")(text)
+    assert [token.tag_ for token in doc] == [token.tag_ for token in expected]
+    assert doc[3].tag_ == "VBZ"
+
+
 def weights(nlp, name):
     """RETURNS the torch tensors of a component, by name."""
     shims = [s for node in nlp.get_pipe(name).model.walk() for s in node.shims]
