@@ -11,29 +11,14 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-import numpy
 import spacy
-import torch
 from spacy.language import Language
+from weights import change_weights
 
 
 def round_weights(nlp: Language) -> None:
     """Round all weights of all components, in place."""
-    for _, component in nlp.components:
-        if not hasattr(component, "model"):
-            continue
-        for node in component.model.walk():
-            for name in node.param_names:
-                if node.has_param(name):
-                    node.set_param(name, round_array(node.get_param(name)))
-            for shim in node.shims:
-                with torch.no_grad():
-                    for weights in getattr(shim._model, "parameters", list)():
-                        weights.copy_(weights.bfloat16().float())
-
-
-def round_array(array: numpy.ndarray) -> numpy.ndarray:
-    return torch.from_numpy(numpy.array(array)).bfloat16().float().numpy()
+    change_weights(lambda weights: weights.bfloat16().float(), nlp)
 
 
 def main() -> None:

@@ -17,7 +17,19 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "scripts"))
 
 package = pytest.importorskip("package")
+average_weights = pytest.importorskip("average_weights")
 round_weights = pytest.importorskip("round_weights")
+
+
+def weights_of(nlp):
+    """RETURNS the weights of the parser, of thinc's layers and of torch's."""
+    arrays = []
+    for node in nlp.get_pipe("sdp_meanfield").model.walk():
+        names = [name for name in node.param_names if node.has_param(name)]
+        arrays += [torch.tensor(node.get_param(name)) for name in names]
+        arrays += [p.clone() for shim in node.shims for p in shim._model.parameters()]
+    assert len(arrays) > 20
+    return arrays
 
 
 def test_rounded_weights_have_eight_significant_bits(nlp, examples):
@@ -26,14 +38,39 @@ def test_rounded_weights_have_eight_significant_bits(nlp, examples):
     text = "The shy cat wants to eat."
     before = nlp(text)._.sdp
     round_weights.round_weights(nlp)
-    arrays = []
-    for node in nlp.get_pipe("sdp_meanfield").model.walk():
-        names = [name for name in node.param_names if node.has_param(name)]
-        arrays += [torch.from_numpy(node.get_param(name)) for name in names]
-        arrays += [p for shim in node.shims for p in shim._model.parameters()]
-    assert len(arrays) > 20
-    assert all(torch.equal(a, a.bfloat16().float()) for a in arrays)
+    assert all(torch.equal(a, a.bfloat16().float()) for a in weights_of(nlp))
     assert nlp(text)._.sdp == before
+
+
+def test_averaged_weights_are_the_mean_of_trainings_from_one_parser(
+    nlp, examples, tmp_path
+):
+    add_parser(nlp, examples)
+    nlp.to_disk(tmp_path / "start")
+    for i in range(3):
+        trained = spacy.load(tmp_path / "start")
+        train(trained, examples[4 * i : 4 * i + 4], steps=3)
+        trained.to_disk(tmp_path / str(i))
+    script = ROOT / "scripts" / "average_weights.py"
+    sources = [tmp_path / str(i) for i in range(3)]
+    command = [sys.executable, script, *sources, tmp_path / "mean"]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    assert done.stdout == f"{tmp_path / 'mean'}: the mean of 3 pipelines\n"
+    found = weights_of(spacy.load(tmp_path / "mean"))
+    trained = zip(*(weights_of(spacy.load(source)) for source in sources), strict=True)
+    for mean, each in zip(found, trained, strict=True):
+        torch.testing.assert_close(mean, sum(each) / 3)
+    moved = [not torch.equal(a, b) for a, b in zip(found, weights_of(nlp), strict=True)]
+    assert all(moved)
+
+
+@pytest.mark.parametrize("other", [{"name": "other"}, {"rank": 5}])
+def test_only_pipelines_of_one_kind_are_averaged(nlp, examples, other):
+    add_parser(nlp, examples)
+    different = spacy.blank("en")
+    add_parser(different, examples, **other)
+    with pytest.raises(ValueError, match="not trained from the same one"):
+        average_weights.average_weights([nlp, different])
 
 
 def test_punctuation_tagged_as_a_word_loses_its_tag(tmp_path):
