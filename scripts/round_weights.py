@@ -11,23 +11,25 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-import spacy
 from spacy.language import Language
-from weights import change_weights
+from trained_pipelines import get_weights, load, set_weights
 
 
 def round_weights(nlp: Language) -> None:
     """Round all weights of all components, in place."""
-    change_weights(lambda weights: weights.bfloat16().float(), nlp)
+    for _, component in nlp.components:
+        weights = get_weights(component)
+        set_weights(component, [each.bfloat16().float() for each in weights])
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("source", type=Path)
-    parser.add_argument("target", type=Path)
+    parser.add_argument("source", help="package, folder or wheel")
+    parser.add_argument("target", type=Path, help="the folder to write")
     args = parser.parse_args()
-    nlp = spacy.load(args.source)
+    nlp = load(args.source, parser)
     round_weights(nlp)
+    args.target.mkdir(parents=True, exist_ok=True)
     nlp.to_disk(args.target)
     print(f"{args.target}: all weights rounded to bfloat16")
 

@@ -12,32 +12,20 @@ from __future__ import annotations
 
 import argparse
 import math
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from statistics import mean
-from zipfile import ZipFile
 
-import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
 from tqdm import tqdm
+from trained_pipelines import load
 
 from spacy_sdp.extensions import DEFAULT_ATTR, get_graph
 from spacy_sdp.formats import docbin, read
 
 # Shorter sentences hardly have arcs to learn from.
 MIN_LENGTH = 3
-
-
-def load(pipeline: str) -> Language:
-    """RETURNS (Language): The pipeline of a package, a folder or a wheel."""
-    if not pipeline.endswith(".whl"):
-        return spacy.load(pipeline)
-    with tempfile.TemporaryDirectory() as folder:
-        ZipFile(pipeline).extractall(folder)
-        (config,) = Path(folder).glob("*/*/config.cfg")
-        return spacy.load(config.parent)
 
 
 def make_docs(nlp: Language, path: Path) -> Iterator[Doc]:
@@ -83,7 +71,9 @@ def main() -> None:
         f"than {MIN_LENGTH}",
     )
     args = parser.parse_args()
-    nlp = load(args.pipeline)
+    nlp = load(args.pipeline, parser)
+    if not args.texts.exists():
+        parser.error(f"there is no file {args.texts}")
     docs = list(make_docs(nlp, args.texts))
     fitting = [doc for doc in docs if MIN_LENGTH <= len(doc) <= args.max_length]
     parsed = sorted(parse(nlp, fitting), key=confidence, reverse=True)

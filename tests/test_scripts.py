@@ -53,10 +53,11 @@ def test_averaged_weights_are_the_mean_of_trainings_from_one_parser(
         trained.to_disk(tmp_path / str(i))
     script = ROOT / "scripts" / "average_weights.py"
     sources = [tmp_path / str(i) for i in range(3)]
-    command = [sys.executable, script, *sources, tmp_path / "mean"]
+    target = tmp_path / "new" / "mean"
+    command = [sys.executable, script, *sources, "--output", target]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
-    assert done.stdout == f"{tmp_path / 'mean'}: the mean of 3 pipelines\n"
-    found = weights_of(spacy.load(tmp_path / "mean"))
+    assert done.stdout == f"{target}: the mean of 3 pipelines\n"
+    found = weights_of(spacy.load(target))
     trained = zip(*(weights_of(spacy.load(source)) for source in sources), strict=True)
     for mean, each in zip(found, trained, strict=True):
         torch.testing.assert_close(mean, sum(each) / 3)
@@ -64,13 +65,42 @@ def test_averaged_weights_are_the_mean_of_trainings_from_one_parser(
     assert all(moved)
 
 
-@pytest.mark.parametrize("other", [{"name": "other"}, {"rank": 5}])
-def test_only_pipelines_of_one_kind_are_averaged(nlp, examples, other):
+@pytest.mark.parametrize(
+    "other, message",
+    [
+        ({"name": "other"}, "component names differ"),
+        ({"rank": 5}, "the weights of 'sdp_meanfield' have different shapes"),
+        ({"seed": 1}, "did not begin with the same weights"),
+    ],
+)
+def test_only_trainings_from_one_parser_are_averaged(nlp, examples, other, message):
     add_parser(nlp, examples)
     different = spacy.blank("en")
     add_parser(different, examples, **other)
-    with pytest.raises(ValueError, match="not trained from the same one"):
+    with pytest.raises(ValueError, match=message):
         average_weights.average_weights([nlp, different])
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["average_weights.py", "en_sdp_dm_sm", "--output", "x"], "at least two"),
+        (["round_weights.py", "missing", "x"], "cannot load missing: "),
+        (["go_on.py", "missing", ROOT / "configs" / "small.cfg", "x"], "cannot load"),
+        (
+            ["go_on.py", "en_sdp_dm_sm", ROOT / "configs" / "minilm.cfg", "x"],
+            "only one of them has the components transformer.",
+        ),
+        (["silver.py", "missing.whl", "x", "y"], "cannot load missing.whl: "),
+        (["silver.py", "en_sdp_dm_sm", "x.conllu", "y"], "no file x.conllu"),
+    ],
+)
+def test_scripts_say_what_is_wrong(arguments, message, tmp_path):
+    command = [sys.executable, ROOT / "scripts" / arguments[0], *arguments[1:]]
+    done = subprocess.run(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 2
+    assert message in done.stderr and "Traceback" not in done.stderr
+    assert not list(tmp_path.iterdir())
 
 
 def test_punctuation_tagged_as_a_word_loses_its_tag(tmp_path):
