@@ -1,7 +1,15 @@
 """The component `sdp_paragraphs`, for texts with more than one paragraph or speaker."""
 
+import re
+from collections.abc import Iterator
+
 from spacy.language import Language
 from spacy.tokens import Doc, Token
+
+# What marks the item of a list, or a heading, where a line begins.
+ITEM = re.compile(
+    r"^[ \t]*((?:[-*\u2013•‣◦▪]|#{1,6}|\d{1,2}[.)])[ \t]+)\S", re.MULTILINE
+)
 
 
 @Language.component(
@@ -14,9 +22,10 @@ def mend_sentence_boundaries(doc: Doc) -> Doc:
     """Mend sentence boundaries around line breaks and quotation marks.
 
     Treebanks have no line breaks and few quotations, so what learns to find sentences
-    from them knows little of headings, paragraphs and dialogue. A blank line always
-    ends a sentence, whitespace belongs to the sentence before it, and marks belong to
-    the words that they are written together with.
+    from them knows little of headings, paragraphs, lists and dialogue. A blank line
+    always ends a sentence, an item of a list begins one and keeps its bullet or number,
+    whitespace belongs to the sentence before it, and marks belong to the words that
+    they are written together with.
 
     doc (Doc): The document, with sentence boundaries. Those of a dependency tree stay
         what they are.
@@ -25,6 +34,8 @@ def mend_sentence_boundaries(doc: Doc) -> Doc:
     if doc.has_annotation("DEP") or not doc.has_annotation("SENT_START"):
         return doc
     starts = {_beginning(doc, token.i) for token in doc if token.is_sent_start}
+    for first, *rest in _list_items(doc):
+        starts = (starts - set(rest)) | {first}
     has_words, at_break = False, False
     for token in doc:
         is_start = token.i in starts
@@ -36,6 +47,14 @@ def mend_sentence_boundaries(doc: Doc) -> Doc:
             token.is_sent_start = token.i == 0 or is_start
             has_words, at_break = True, False
     return doc
+
+
+def _list_items(doc: Doc) -> Iterator[range]:
+    """YIELDS (range): The tokens of each mark of an item, and its first word."""
+    for match in ITEM.finditer(doc.text):
+        mark = doc.char_span(*match.span(1), alignment_mode="expand")
+        assert mark is not None  # as the text is that of the tokens
+        yield range(mark.start, mark.end + 1)
 
 
 def _beginning(doc: Doc, start: int) -> int:

@@ -58,6 +58,24 @@ def test_marks_stay_with_what_they_are_written_together_with(found, expected, nl
     assert [sentence.text for sentence in nlp(doc).sents] == expected
 
 
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        ("1. Open it.\n2) Sit down.", ["1. Open it.\n", "2) Sit down."]),
+        ("Buy:\n- milk\n\n  •  eggs", ["Buy:\n", "- milk\n\n  ", "•  eggs"]),
+        ("# Mice\nMice sleep.", ["# Mice\nMice sleep."]),
+        # Numbers, dashes and stars that mark nothing.
+        (
+            "In\n1999. It - she - ate\n-5 or *all*.",
+            ["In\n1999.", "It - she - ate\n-5 or *all*."],
+        ),
+        ("Cats\n-", ["Cats\n-"]),
+    ],
+)
+def test_items_of_lists_begin_sentences_and_keep_their_marks(text, expected, split):
+    assert split(text) == expected
+
+
 def test_texts_without_boundaries_stay_as_they_are(nlp):
     nlp.add_pipe("sdp_paragraphs")
     assert not nlp("Mice sleep.\n\nCats eat.").has_annotation("SENT_START")
