@@ -46,7 +46,7 @@ ENCODERS = {
     ),
     "en_sdp_dm_md": (
         "MiniLM-L6, a transformer small enough for CPUs, fine-tuned, also on sentences "
-        "of UD English-EWT as it had parsed them before."
+        "of UD English-EWT as it had parsed them before; the mean of two trainings."
     ),
 }
 CC_BY_SA_3 = "CC BY-SA 3.0 (https://creativecommons.org/licenses/by-sa/3.0)"
