@@ -20,11 +20,10 @@ from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
 
-from common import RESULTS, write_json, write_markdown
+from common import RESULTS, new_file, write_json, write_markdown
 from matplotlib.figure import Figure
 
 from spacy_sdp.formats import Sentence, docbin
-from spacy_sdp.formats.files import atomic_write
 from spacy_sdp.scoring import score_sentences
 
 # Where the parses are, and what made them.
@@ -181,7 +180,7 @@ def draw(results: Results, path: Path) -> None:
         axes.grid(color="#dddddd")
     names = [system.strip("`") for system in lines]
     figure.legend([*lines.values()], names, loc="outside lower center", ncols=3)
-    with atomic_write(path) as file:
+    with new_file(path) as file:
         figure.savefig(file, format="png", dpi=150)
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import takewhile
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import spacy
 import torch
@@ -29,7 +31,6 @@ def prepare(args: argparse.Namespace) -> Language:
     RETURNS (Language): The pipeline.
     """
     torch.set_num_threads(args.threads)
-    args.out.mkdir(parents=True, exist_ok=True)
     try:
         return spacy.load(args.model)
     except OSError as error:
@@ -55,13 +56,21 @@ def read_docs(nlp: Language, path: Path) -> list[Doc]:
         return list(nlp.pipe(docs))
 
 
-def write_json(path: Path, data: Any) -> None:
+@contextmanager
+def new_file(path: Path) -> Iterator[IO[bytes]]:
+    """YIELDS (IO[bytes]): A file that is there when it is whole, with its folder."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     with atomic_write(path) as file:
+        yield file
+
+
+def write_json(path: Path, data: Any) -> None:
+    with new_file(path) as file:
         file.write((json.dumps(data, indent=1) + "\n").encode())
 
 
 def write_markdown(path: Path, lines: list[str]) -> None:
-    with atomic_write(path) as file:
+    with new_file(path) as file:
         file.write(("\n".join(lines) + "\n").encode())
 
 
@@ -82,5 +91,5 @@ def write_plot(
     panel.grid(alpha=0.3)
     panel.legend()
     figure.tight_layout()
-    with atomic_write(path) as file:
+    with new_file(path) as file:
         figure.savefig(file, format="png", dpi=150)

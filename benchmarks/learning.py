@@ -60,7 +60,6 @@ def main() -> None:
     parser.add_argument("--systems", nargs="+", choices=SYSTEMS, default=[*SYSTEMS][:2])
     parser.add_argument("--models", type=Path, help="folder to keep the pipelines in")
     args = parser.parse_args()
-    args.out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         models = args.models or Path(folder)
         data = {
