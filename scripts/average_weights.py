@@ -4,8 +4,8 @@
         --output mean
 
 Trainings that go on from one parser (scripts/go_on.py), each with a seed of its own,
-end close to each other. Their mean makes fewer mistakes than each of them, depends less
-on chance, and is as small and fast as one.
+end close to each other. Their mean makes fewer mistakes than each of them, and is as
+small and fast as one.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ from spacy.language import Language
 from torch import Tensor
 from trained_pipelines import get_weights, load, set_weights
 
-# Least cosine between the weights of a component in two trainings. If they began with
-# the same weights it is hardly below 1; that of other trainings is hardly above 0.
-LEAST_COSINE = 0.5
+# Least cosine between the weights of a component in two trainings. That of the parsers
+# of workflow "minilm", which went on for 2,000 steps, is 0.95; that of parsers that were
+# trained from the start is less than 0.5.
+LEAST_COSINE = 0.7
 
 
 def average_weights(pipelines: list[Language]) -> Language:
