@@ -19,7 +19,7 @@ from torch import Tensor
 from trained_pipelines import get_weights, load, set_weights
 
 # Least cosine between the weights of a component in two trainings. That of the parsers
-# of workflow "minilm", which went on for 2,000 steps, is 0.95; that of parsers that were
+# of workflow minilm, which went on for 2,000 steps, is 0.95; that of parsers that were
 # trained from the start is less than 0.5.
 LEAST_COSINE = 0.7
 
