@@ -38,7 +38,7 @@ def average_weights(pipelines: list[Language]) -> Language:
     for name, component in first.components:
         weights = [get_weights(component)]
         for other in others:
-            weights.append(get_weights(dict(other.components)[name]))
+            weights.append(get_weights(other.get_pipe(name)))
             check_similar(name, weights[0], weights[-1])
         means = [torch.stack(each).mean(0) for each in zip(*weights, strict=True)]
         set_weights(component, means)

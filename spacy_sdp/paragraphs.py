@@ -35,7 +35,8 @@ def mend_sentence_boundaries(doc: Doc) -> Doc:
         return doc
     starts = {_beginning(doc, token.i) for token in doc if token.is_sent_start}
     for first, *rest in _list_items(doc):
-        starts = (starts - set(rest)) | {first}
+        starts.difference_update(rest)
+        starts.add(first)
     has_words, at_break = False, False
     for token in doc:
         is_start = token.i in starts
