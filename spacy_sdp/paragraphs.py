@@ -2,9 +2,13 @@
 
 import re
 from collections.abc import Iterator
+from typing import cast
 
+import numpy
+from spacy.attrs import SENT_START
 from spacy.language import Language
 from spacy.tokens import Doc, Token
+from thinc.types import Ints2d
 
 # What marks the item of a list, or a heading, where a line begins.
 ITEM = re.compile(
@@ -38,16 +42,18 @@ def mend_sentence_boundaries(doc: Doc) -> Doc:
         starts.difference_update(rest)
         starts.add(first)
     has_words, at_break = False, False
+    # All at once: to set Token.is_sent_start looks at the whole Doc each time.
+    column = numpy.full(len(doc), -1, dtype="int64")
     for token in doc:
         is_start = token.i in starts
         if token.is_space:
             at_break = at_break or is_start or token.text.count("\n") > 1
-            token.is_sent_start = token.i == 0
         else:
-            is_start = has_words and (at_break or is_start)
-            token.is_sent_start = token.i == 0 or is_start
+            if has_words and (at_break or is_start):
+                column[token.i] = 1
             has_words, at_break = True, False
-    return doc
+    column[0] = 1
+    return doc.from_array([SENT_START], cast(Ints2d, column.astype("uint64")))
 
 
 def _list_items(doc: Doc) -> Iterator[range]:
