@@ -185,7 +185,7 @@ def find_candidates(
         for part in problem.parts
     ]
     return Candidates(
-        Arcs(sentence * size + head, sentence * size + dep, sentence),
+        Arcs(sentence * size + head, sentence * size + dep, sentence, head == 0),
         problem.scores.flatten(0, 2).index_select(
             0, (sentence * size + head) * size + dep
         ),

@@ -253,19 +253,19 @@ def some_words(docs: list[Doc], words: int) -> list[Doc]:
 
 def real_problem(parser: SemanticParser, docs: list[Doc]) -> Problem:
     """First-order scores and factors that a trained parser gives to sentences."""
-    network: Network = parser.model.get_ref("network").shims[0]._model.eval()
+    network: Network = parser.model.get_ref("network").shims[0]._model
     batch = Batch.from_docs(docs)
     table = parser.model.ops.flatten(parser.model.get_ref("tok2vec").predict(docs))
     vectors = torch.from_numpy(table[batch.word_rows])
     longest, settings = batch.lengths[0], network.settings
     sizes = [n + 1 for n in batch.lengths]
     with torch.no_grad():
-        tables = network._tables(vectors, batch.lengths)
-        everything = torch.ones(int(batch.arc_offsets[-1]), dtype=torch.bool)
+        nodes = network._read(vectors, batch.lengths)
+        nothing = torch.zeros(int(batch.arc_offsets[-1]), dtype=torch.bool)
         network.settings = replace(settings, prune=0.0)
-        first_order = network._score(batch.lengths, None, everything, *tables)[0]
+        first_order = network._score(batch.lengths, nodes, None, nothing)
         network.settings = settings
-        factors = tables[-1]
+        factors = nodes.factors
         scores = torch.zeros(len(sizes), longest + 1, longest + 1, network.n_labels)
         padded = torch.zeros(len(sizes), longest + 1, *factors.shape[1:])
         start = 0

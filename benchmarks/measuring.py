@@ -97,8 +97,9 @@ def timed_parts(parser: SemanticParser, seconds: dict[str, float]) -> Iterator[N
         (Biaffine, "forward", "first-order scores"),
         (second_order, "of_nodes", "second-order factors"),
         (second_order, "of_labels", "second-order factors"),
-        (network_module, "candidates", "mean field"),
-        (Network, "_refine", "mean field"),
+        (Biaffine, "score_pairs", "labels of candidates"),
+        (network_module, "is_candidate", "candidates"),
+        (Network, "_infer_all", "mean field"),
         (SemanticParser, "set_annotations", "writing to the Doc"),
     )
     tok2vec = parser.model.get_ref("tok2vec")

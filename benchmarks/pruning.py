@@ -27,7 +27,6 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from tqdm import tqdm
 
-from spacy_sdp.model.arcs import split_by_pairs
 from spacy_sdp.model.batch import Batch
 from spacy_sdp.parser import SemanticParser
 from spacy_sdp.scoring import score_examples
@@ -60,58 +59,33 @@ def parse(
 ) -> dict:
     network = parser.model.get_ref("network").shims[0]._model
     before = network.settings
-    network.settings = replace(
-        before, prune=threshold, predict_iterations=iterations, tolerance=0.0
-    )
     docs = [doc.copy() for doc in gold]
     for doc in docs:
         doc._.set(parser.attr, None)
-    seconds, kept = 0.0, []
-    score = network._score
-
-    def watched_score(*args):  # type: ignore[no-untyped-def]
-        scores, odds = score(*args)
-        kept.append(scores.candidates)
-        return scores, odds
-
-    def timed(function):  # type: ignore[no-untyped-def]
-        def wrapper(*args):  # type: ignore[no-untyped-def]
-            nonlocal seconds
-            start = time.perf_counter()
-            result = function(*args)
-            seconds += time.perf_counter() - start
-            return result
-
-        return wrapper
-
-    network._score = watched_score
-    network._refine = timed(network._refine)
+    seconds = 0.0
     pairs = candidates = gold_arcs = gold_kept = words = 0
     try:
         for start in range(0, len(docs), 64):
             batch_docs, references = docs[start : start + 64], gold[start : start + 64]
-            kept.clear()
-            parsed = parser.predict(batch_docs)
-            parser.set_annotations(batch_docs, parsed)
-            batch = Batch.from_docs(batch_docs)
+            # What iterations take is what the parser takes less without them.
+            for steps, sign in ((0, -1), (iterations, 1)):
+                network.settings = replace(
+                    before, prune=threshold, predict_iterations=steps, tolerance=0.0
+                )
+                begin = time.perf_counter()
+                posteriors = parser.model.predict(batch_docs)
+                seconds += sign * (time.perf_counter() - begin)
+            parser.set_annotations(batch_docs, parser.predict(batch_docs))
+            batch = posteriors.batch
             is_kept = numpy.zeros(int(batch.arc_offsets[-1]), dtype=bool)
-            # The pieces of a batch are numbered one after the other.
-            offset = 0
-            for rows, size in zip(
-                kept, piece_sizes(batch, before.max_pairs), strict=True
-            ):
-                is_kept[offset + rows.numpy()] = True
-                offset += size
+            is_kept[posteriors.arcs] = True
             is_gold = gold_arcs_of(batch, references, parser.attr)
-            valid = sum(n * n for n in batch.lengths)
-            loops = sum(batch.lengths) if threshold == 0 else 0
-            pairs += valid
-            candidates += int(is_kept.sum()) - loops
+            pairs += sum(n * n for n in batch.lengths)
+            candidates += int(is_kept.sum())
             gold_arcs += int(is_gold.sum())
             gold_kept += int((is_gold & is_kept).sum())
             words += sum(batch.lengths)
     finally:
-        del network._score, network._refine
         network.settings = before
     examples = [Example(doc, ref) for doc, ref in zip(docs, gold, strict=True)]
     return {
@@ -141,11 +115,6 @@ def gold_arcs_of(batch: Batch, references: list[Doc], attr: str) -> numpy.ndarra
                 block[0, node[top.i] - 1] = True
         is_gold.append(block.ravel())
     return numpy.concatenate(is_gold)
-
-
-def piece_sizes(batch: Batch, max_pairs: int) -> list[int]:
-    pieces = split_by_pairs(batch.lengths, max_pairs)
-    return [sum((n + 1) * n for n in piece) for piece in pieces]
 
 
 def to_table(rows: list[dict]) -> list[str]:

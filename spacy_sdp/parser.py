@@ -250,13 +250,10 @@ class SemanticParser(TrainablePipe):
         if self.threshold is None:
             chosen = numpy.flatnonzero(to_numpy(posteriors.exists))
         else:
-            # Self-loops have no probability, so they stay out even at 0.
-            exists = (1 - null >= self.threshold) & (probabilities > 0)
-            chosen = numpy.flatnonzero(exists)
+            chosen = numpy.flatnonzero(1 - null >= self.threshold)
+        places = posteriors.batch.locate(to_numpy(posteriors.arcs)[chosen])
         names = self.labels
-        for row, (number, head, dep) in zip(
-            chosen, posteriors.batch.locate(chosen), strict=True
-        ):
+        for row, (number, head, dep) in zip(chosen, places, strict=True):
             arcs, tops = parsed[with_tokens[number]]
             if labels[row] == ROOT:
                 tops.append(dep)

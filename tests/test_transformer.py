@@ -15,6 +15,7 @@ import spacy_sdp
 from spacy_sdp.corpus import make_corpus
 from spacy_sdp.examples import EXAMPLES
 from spacy_sdp.formats import docbin, sdp
+from spacy_sdp.model.encoder import EncoderShim
 from spacy_sdp.optimizer import make_adam
 
 LISTENER = {
@@ -63,7 +64,7 @@ def pipeline(request, nlp, bert, tmp_path):
         "transformer",
         config={
             "model": {
-                "@architectures": "spacy-transformers.TransformerModel.v3",
+                "@architectures": "spacy_sdp.TransformerModel.v1",
                 "name": str(bert),
                 "get_spans": {"@span_getters": "spacy_sdp.sentence_spans.v1"},
             }
@@ -169,8 +170,17 @@ def test_listeners_can_be_replaced_where_the_folder_is_gone(pipeline, bert, tmp_
     expected = [doc._.sdp.to_dict() for doc in nlp.pipe(doc.copy() for doc in docs)]
     nlp.replace_listeners("transformer", "sdp_meanfield", ["model.tok2vec"])
     nlp.remove_pipe("transformer")
+    config = nlp.config["components"]["sdp_meanfield"]["model"]["tok2vec"]
+    assert config["@architectures"] == "spacy_sdp.Tok2VecTransformer.v1"
     nlp.to_disk(tmp_path / "pipeline")
     shutil.rmtree(bert)
     loaded = spacy.load(tmp_path / "pipeline")
+    shims = [
+        shim
+        for node in loaded.get_pipe("sdp_meanfield").model.walk()
+        for shim in node.shims
+    ]
+    assert any(isinstance(shim, EncoderShim) for shim in shims)
+    assert not any(shim._model.training for shim in shims)
     found = [doc._.sdp.to_dict() for doc in loaded.pipe(doc.copy() for doc in docs)]
     assert [data["arcs"] for data in found] == [data["arcs"] for data in expected]

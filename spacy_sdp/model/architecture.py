@@ -1,11 +1,9 @@
-"""The registered architecture, and the boundary between thinc and torch."""
+"""The registered architecture of the parser."""
 
 from collections.abc import Callable
-from io import BytesIO
 from typing import Any, cast
 
 import numpy
-import srsly
 import torch
 from spacy.errors import Errors
 from spacy.tokens import Doc
@@ -14,10 +12,7 @@ from thinc.api import (
     ArgsKwargs,
     Model,
     Ops,
-    Optimizer,
-    PyTorchShim,
     PyTorchWrapper_v3,
-    get_torch_default_device,
     torch2xp,
     xp2torch,
 )
@@ -25,8 +20,9 @@ from thinc.types import Floats2d, Floats3d, Ints1d
 
 from .arcs import NULL
 from .batch import ArcPosteriors, ArcScores, Batch
-from .network import Network, Posteriors, Scores
+from .network import Posteriors, Scores
 from .settings import PARTS, Settings
+from .shim import NetworkShim
 
 # Of first_order, refined and labels.
 ArcGradients = tuple[Floats2d, Floats3d, Floats2d]
@@ -124,9 +120,10 @@ def MeanFieldParser(
         the arcs has the rest.
     grad_clip (float): Largest global norm of the gradient of all of the parser's
         parameters but those of `tok2vec`; 0 is no limit.
-    max_pairs (int): How many pairs of words are worked on at a time, which bounds the
-        memory of a batch, but for sentences that have more by themselves. It changes
-        nothing else. Belief propagation without pruning works on triples of words.
+    max_pairs (int): How many pairs of words are scored at a time, which bounds the
+        memory of a batch, and in prediction also that of a long sentence. It changes
+        nothing else. Training, and inference without pruning, hold all pairs of a
+        sentence.
     nO (int): Number of labels, set by the component.
     """
     settings = Settings(
@@ -201,6 +198,7 @@ def forward(
     if not shim.is_built:
         raise ValueError(Errors.E109.format(name=model.name))
     batch = docs if isinstance(docs, Batch) else Batch.from_docs(docs)
+    shim.settings.check_length(max(batch.lengths, default=0))
     vectors, backprop_vectors = model.get_ref("tok2vec")(batch.docs, is_train)
     rows = ops.asarray1i(cast(Ints1d, batch.word_rows))
     doc_lengths = ops.asarray1i(batch.doc_lengths)
@@ -229,7 +227,8 @@ def _no_outputs(ops: Ops, is_train: bool) -> tuple:
         scores = ops.alloc2f(0, 2)
         return scores, ops.alloc1i(0), ops.alloc3f(1, 0, 2), ops.alloc2f(0, 0)
     numbers = ops.alloc1f(0)
-    return ops.alloc1i(0), numbers, ops.alloc1i(0), numbers
+    whole = ops.alloc1i(0)
+    return whole, whole, numbers, whole, numbers
 
 
 def _convert_inputs(
@@ -270,67 +269,5 @@ def _convert_outputs(
     return tuple(torch2xp(each.detach(), ops=model.ops) for each in outputs), to_torch
 
 
-def _shim(model: Model) -> "NetworkShim":
+def _shim(model: Model) -> NetworkShim:
     return cast(NetworkShim, model.get_ref("network").shims[0])
-
-
-class NetworkShim(PyTorchShim):
-    """A shim whose network is built when the labels are known.
-
-    What it was built for is saved beside the weights. The settings are not: they are in
-    the config, and those that have no weights may be changed when a pipeline is loaded.
-    """
-
-    def __init__(self, settings: Settings, grad_clip: float) -> None:
-        super().__init__(None)
-        self.settings = settings
-        self.grad_clip = grad_clip
-
-    @property
-    def is_built(self) -> bool:
-        return self._model is not None
-
-    def build(self, input_width: int, n_labels: int) -> None:
-        """Build the network with fresh weights.
-
-        input_width (int): Width of the token vectors.
-        n_labels (int): Number of labels of the corpus.
-        """
-        self.cfg = {"input_width": input_width, "n_labels": n_labels}
-        network = Network(settings=self.settings, **self.cfg)
-        self._model = network.to(get_torch_default_device())
-
-    def finish_update(self, optimizer: Optimizer) -> None:
-        if self.grad_clip:
-            torch.nn.utils.clip_grad_norm_(self._model.parameters(), self.grad_clip)
-        super().finish_update(optimizer)
-
-    def to_bytes(self) -> bytes:
-        state = None
-        if self.is_built:
-            buffer = BytesIO()
-            torch.save(self._model.state_dict(), buffer)
-            state = buffer.getvalue()
-        return srsly.msgpack_dumps({"config": self.cfg, "state": state})
-
-    def from_bytes(self, bytes_data: bytes) -> "NetworkShim":
-        message = srsly.msgpack_loads(bytes_data)
-        if message["state"] is None:
-            self.cfg, self._model = {}, None
-            return self
-        self.build(**message["config"])
-        state = torch.load(
-            BytesIO(message["state"]),
-            map_location=get_torch_default_device(),
-            weights_only=True,
-        )
-        try:
-            self._model.load_state_dict(state)
-        except RuntimeError as error:
-            raise ValueError(
-                "The saved weights of the parser do not fit its settings. Widths, "
-                "rank, depth, 'bypass_lstm', 'inference', 'labelled', 'factored', "
-                "'parts' and 'tied' cannot be changed after training: undo the change "
-                f"in the section of the parser's model. ({error})"
-            ) from None
-        return self

@@ -10,11 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from .inference import Arcs, valid_arcs
+from .inference import Arcs
 from .settings import Settings
 
 # The first two labels; those of the corpus follow.
@@ -38,21 +39,41 @@ def split_by_pairs(lengths: list[int], max_pairs: int) -> Iterator[list[int]]:
         yield piece
 
 
-def count_lengths(lengths: list[int]) -> Iterator[tuple[int, int]]:
-    """Yield each length, and how many sentences in a row have it."""
+class Block(NamedTuple):
+    """Sentences of the same length that follow one another."""
+
+    n: int  # words in each
+    sentences: int
+    first_sentence: int
+    first_node: int
+    first_arc: int
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """The arcs by sentence, head and dependent."""
+        return self.sentences, self.n + 1, self.n
+
+
+def to_blocks(lengths: list[int]) -> Iterator[Block]:
+    """Yield the sentences by length."""
+    sentence = node = arc = 0
     for n, group in groupby(lengths):
-        yield n, len(list(group))
+        count = len(list(group))
+        yield Block(n, count, sentence, node, arc)
+        sentence += count
+        node += count * (n + 1)
+        arc += count * (n + 1) * n
 
 
 def split_nodes(lengths: list[int], *tables: Tensor) -> Iterator[tuple[Tensor, ...]]:
     """Yield the rows of nodes of sentences of the same length, (S, n + 1, ...)."""
-    shapes = [(count, n + 1) for n, count in count_lengths(lengths)]
+    shapes = [block.shape[:2] for block in to_blocks(lengths)]
     return zip(*(_split(table, shapes) for table in tables), strict=True)
 
 
 def split_arcs(lengths: list[int], table: Tensor) -> Iterator[Tensor]:
     """Yield the rows of arcs of sentences of the same length, (S, n + 1, n, ...)."""
-    return _split(table, [(count, n + 1, n) for n, count in count_lengths(lengths)])
+    return _split(table, [block.shape for block in to_blocks(lengths)])
 
 
 def _split(table: Tensor, shapes: Sequence[tuple[int, ...]]) -> Iterator[Tensor]:
@@ -67,22 +88,32 @@ def node_sentences(lengths: list[int], device: torch.device) -> Tensor:
     return torch.arange(len(lengths), device=device).repeat_interleave(sizes)
 
 
+def locate(
+    block: Block, sentence: Tensor, head: Tensor, dep: Tensor
+) -> tuple[Arcs, Tensor]:
+    """Find arcs of a block in the tables of nodes and of arcs.
+
+    block (Block): The block.
+    sentence (Tensor): The sentence of each arc, counted in the block, (arcs,).
+    head (Tensor): Its head, 0 for the root, (arcs,).
+    dep (Tensor): Its dependent, 1 for the first word, (arcs,).
+    RETURNS (Tuple[Arcs, Tensor]): Their nodes, and their rows, (arcs,).
+    """
+    root = block.first_node + sentence * (block.n + 1)
+    row = (sentence * (block.n + 1) + head) * block.n + dep - 1
+    number = block.first_sentence + sentence
+    arcs = Arcs(root + head, root + dep, number, head == 0)
+    return arcs, block.first_arc + row
+
+
 def all_arcs(lengths: list[int], device: torch.device) -> Arcs:
     """Give the nodes of all arcs, in the order of their rows."""
-    arcs: list[tuple[Tensor, Tensor, Tensor]] = []
-    first_node = first_sentence = 0
-    for n, count in count_lengths(lengths):
-        shape = (count, n + 1, n)
-        sentence = torch.arange(count, device=device).view(-1, 1, 1)
-        node = torch.arange(n + 1, device=device)
-        root = first_node + sentence * (n + 1)
-        head = (root + node.view(1, -1, 1)).expand(shape)
-        dep = (root + node[1:].view(1, 1, -1)).expand(shape)
-        sentence = (first_sentence + sentence).expand(shape)
-        arcs.append((head.flatten(), dep.flatten(), sentence.flatten()))
-        first_node += count * (n + 1)
-        first_sentence += count
-    return Arcs(*map(torch.cat, zip(*arcs, strict=True)))
+    found = []
+    for block in to_blocks(lengths):
+        everything = torch.ones(block.shape, dtype=torch.bool, device=device)
+        sentence, head, dep = everything.nonzero(as_tuple=True)
+        found.append(locate(block, sentence, head, dep + 1)[0])
+    return Arcs.join(found)
 
 
 def mask_labels_(scores: Tensor, from_root: Tensor) -> Tensor:
@@ -98,26 +129,27 @@ def mask_labels_(scores: Tensor, from_root: Tensor) -> Tensor:
     return scores.masked_fill_(impossible[from_root.long()], -math.inf)
 
 
-def candidates(odds: Tensor, lengths: list[int], settings: Settings) -> Tensor:
+def is_candidate(odds: Tensor, first_dep: int, settings: Settings) -> Tensor:
     """Tell which arcs are probable enough to be labelled and to take part in inference.
 
-    odds (Tensor): The log-odds of all arcs by their first-order scores, (E,).
-    lengths (List[int]): Words in each sentence.
+    An arc whose score is not a number is one, so that it does not go unnoticed.
+
+    odds (Tensor): The log-odds of arcs by their first-order scores, of all heads and
+        some dependents, (S, n + 1, dependents).
+    first_dep (int): The first of these dependents, 1 for the first word.
     settings (Settings): `prune`, the least probability that there is an arc, and
         `max_heads`, the most heads that a word may have; without the first, all.
-    RETURNS (Tensor): Booleans, (E,).
+    RETURNS (Tensor): Booleans, (S, n + 1, dependents).
     """
-    enough = -math.inf
-    if settings.prune:
-        enough = math.log(settings.prune) - math.log1p(-settings.prune)
-    kept = []
-    for block in split_arcs(lengths, odds):
-        n = block.shape[2]
-        valid = valid_arcs(n, odds).bool()
-        keep = (block > enough) & valid
-        if settings.prune and n + 1 > settings.max_heads:
-            block = block.masked_fill(~valid, -math.inf)
-            best = block.topk(settings.max_heads, dim=1).indices
-            keep &= torch.zeros_like(keep).scatter_(1, best, True)
-        kept.append(keep.flatten())
-    return torch.cat(kept)
+    _, heads, deps = odds.shape
+    head = torch.arange(heads, device=odds.device).unsqueeze(1)
+    dep = first_dep + torch.arange(deps, device=odds.device)
+    valid = head != dep
+    if not settings.prune:
+        return valid.expand_as(odds)
+    enough = math.log(settings.prune) - math.log1p(-settings.prune)
+    keep = ~(odds <= enough) & valid
+    if heads > settings.max_heads:
+        best = odds.masked_fill(~valid, -math.inf).topk(settings.max_heads, dim=1)
+        keep &= torch.zeros_like(keep).scatter_(1, best.indices, True)
+    return keep

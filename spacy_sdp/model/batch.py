@@ -144,6 +144,7 @@ class ArcPosteriors:
     """What the model gives in prediction, see `network.Posteriors`."""
 
     batch: Batch
+    arcs: Indices
     exists: Indices
     null: Floats1d
     label: Ints1d

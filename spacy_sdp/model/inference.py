@@ -14,7 +14,7 @@ step again and again.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from copy import copy
 from dataclasses import dataclass
 from functools import reduce
@@ -67,9 +67,15 @@ class Arcs:
     head: Tensor  # (arcs,)
     dep: Tensor  # (arcs,)
     sentence: Tensor  # (arcs,)
+    from_root: Tensor  # whether the head is the root, booleans, (arcs,)
 
     def select(self, rows: Tensor) -> Arcs:
         return Arcs(*(x.index_select(0, rows) for x in vars(self).values()))
+
+    @classmethod
+    def join(cls, lists: Iterable[Arcs]) -> Arcs:
+        columns = zip(*(vars(each).values() for each in lists), strict=True)
+        return cls(*map(torch.cat, columns))
 
 
 class Step(Protocol):

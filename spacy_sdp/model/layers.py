@@ -10,6 +10,8 @@ from torch.nn.functional import leaky_relu, pad
 from torch.nn.utils.rnn import PackedSequence
 
 NEGATIVE_SLOPE = 0.1
+# How many dependents are labelled at a time, which bounds the memory of long sentences.
+ROWS_AT_ONCE = 1000
 
 
 class SharedDropout(nn.Module):
@@ -116,22 +118,51 @@ class Biaffine(nn.Module):
 
     def tables(self, nodes: Tensor, sentence_of: Tensor) -> tuple[Tensor, Tensor]:
         """Give the nodes as heads and as dependents, each (nodes, width)."""
-        return self.heads(nodes, sentence_of), self.deps(nodes, sentence_of)
+        one_more_column = (0, 1)
+        return (
+            pad(self.heads(nodes, sentence_of), one_more_column, value=1.0),
+            pad(self.deps(nodes, sentence_of), one_more_column, value=1.0),
+        )
 
     def forward(self, heads: Tensor, deps: Tensor) -> Tensor:
-        """Score all arcs of S sentences of n words.
+        """Score all pairs of heads and dependents of S sentences.
 
-        heads, deps (Tensor): The nodes as heads and as dependents, (S, n + 1, width).
-        RETURNS (Tensor): The scores, (S, n + 1, n, outputs).
+        heads, deps (Tensor): Rows of `tables`, (S, heads, width) and (S, deps, width).
+        RETURNS (Tensor): The scores, (S, heads, deps, outputs).
         """
-        one_more_column = (0, 1)
-        heads = pad(heads, one_more_column, value=1.0)
-        deps = pad(deps[:, 1:], one_more_column, value=1.0)
-        sentences, size, width = heads.shape
-        left = heads @ self.weight.flatten(1)  # (S, n + 1, outputs * width)
-        left = left.view(sentences, -1, width)  # (S, (n + 1) * outputs, width)
-        scores = left @ deps.transpose(1, 2)  # (S, (n + 1) * outputs, n)
-        return scores.view(sentences, size, -1, size - 1).transpose(2, 3)
+        width, outputs, _ = self.weight.shape
+        right = deps @ self.weight.flatten(0, 1).T  # (S, deps, width * outputs)
+        right = right.unflatten(2, (width, outputs)).transpose(1, 2).flatten(2)
+        return (heads @ right).unflatten(2, (-1, outputs))
+
+    def score_pairs(
+        self, heads: Tensor, deps: Tensor, head: Tensor, dep: Tensor
+    ) -> Tensor:
+        """Score some pairs of nodes, a few for each dependent.
+
+        heads, deps (Tensor): The `tables`, (nodes, width).
+        head, dep (Tensor): Their rows, by ascending dependent, (pairs,).
+        RETURNS (Tensor): The scores, (pairs, outputs).
+        """
+        width, outputs, _ = self.weight.shape
+        dep, counts = dep.unique_consecutive(return_counts=True)
+        first = counts.cumsum(0) - counts
+        row = torch.arange(len(dep), device=dep.device).repeat_interleave(counts)
+        slot = torch.arange(len(row), device=dep.device) - first.index_select(0, row)
+        # The heads of each dependent, filled up with the root of the first sentence.
+        slots = int(counts.max()) if len(counts) else 0
+        table = head.new_zeros(len(dep), slots)
+        table[row, slot] = head
+        scores = []
+        for some_deps, some_heads in zip(
+            dep.split(ROWS_AT_ONCE), table.split(ROWS_AT_ONCE), strict=True
+        ):
+            right = deps.index_select(0, some_deps) @ self.weight.flatten(0, 1).T
+            left = heads.index_select(0, some_heads.flatten())
+            left = left.view(*some_heads.shape, width)  # (rows, slots, width)
+            scores.append(left @ right.view(-1, width, outputs))
+        # (rows, slots, outputs)
+        return torch.cat(scores).flatten(0, 1).index_select(0, row * slots + slot)
 
 
 class Factors(nn.Module):

@@ -8,6 +8,8 @@ computed in blocks of sentences of the same length.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from itertools import accumulate
 from typing import NamedTuple
 
 import torch
@@ -18,16 +20,19 @@ from torch.utils.checkpoint import checkpoint
 from .arcs import (
     FIRST_LABEL,
     NULL,
+    Block,
     all_arcs,
-    candidates,
+    is_candidate,
+    locate,
     mask_labels_,
     node_sentences,
     split_arcs,
     split_by_pairs,
     split_nodes,
+    to_blocks,
 )
 from .belief_propagation import BeliefPropagation
-from .inference import ExactMeanField, PrunedMeanField, Step, infer, valid_arcs
+from .inference import Arcs, ExactMeanField, PrunedMeanField, Step, infer
 from .layers import NEGATIVE_SLOPE, Biaffine, BiLSTM, Embedding, SharedDropout
 from .second_order import SecondOrderFactors, to_parts
 from .settings import Settings
@@ -52,12 +57,52 @@ class Scores(NamedTuple):
 
 
 class Posteriors(NamedTuple):
-    """What decoding needs to know of each arc: vectors of length E."""
+    """What decoding needs to know of each candidate: vectors of length C."""
 
+    arcs: Tensor  # rows of all E arcs
     exists: Tensor  # whether there is an arc, by arg max
     null: Tensor  # the probability that there is none
-    label: Tensor  # the best label, but NULL only if the arc is not a candidate
-    probability: Tensor  # of an arc with that label, and 0 if it is not a candidate
+    label: Tensor  # the best label, other than NULL
+    probability: Tensor  # of an arc with that label
+
+
+class Nodes(NamedTuple):
+    """What is known of each node.
+
+    There are tables for arcs if they are scored apart from their labels, and factors
+    unless the parser is a first-order one.
+    """
+
+    label_heads: Tensor  # the node as a head, (nodes, width)
+    label_deps: Tensor  # and as a dependent
+    arc_heads: Tensor | None
+    arc_deps: Tensor | None
+    factors: Tensor | None  # (nodes, node factors, R)
+
+    def split(self, sizes: list[int]) -> Iterator[Nodes]:
+        """Yield as many nodes as each of the sizes says."""
+        columns = [
+            [None] * len(sizes) if table is None else table.split(sizes)
+            for table in self
+        ]
+        return map(Nodes._make, zip(*columns, strict=True))
+
+
+class Candidates(NamedTuple):
+    """The arcs that are labelled and take part in inference.
+
+    They are sorted by their dependents, but for exact inference, where they are all
+    arcs in the order of their rows.
+    """
+
+    arcs: Arcs
+    rows: Tensor  # of all E arcs, (C,)
+    first_order: Tensor  # (C, L or 2)
+
+    @classmethod
+    def join(cls, parts: list[Candidates]) -> Candidates:
+        arcs, rows, first_order = zip(*parts, strict=True)
+        return cls(Arcs.join(arcs), torch.cat(rows), torch.cat(first_order))
 
 
 class Network(nn.Module):
@@ -109,51 +154,46 @@ class Network(nn.Module):
         RETURNS (Scores | Posteriors): In training the scores that are to be right; else
             what decoding needs of the posteriors.
         """
-        tables = self._tables(vectors, lengths)
+        nodes = self._read(vectors, lengths)
         label_factors = None
         if self.second_order is not None:
             label_factors = self.second_order.of_labels()
         pieces = list(split_by_pairs(lengths, self.settings.max_pairs))
         node_counts = [sum(n + 1 for n in piece) for piece in pieces]
         arc_counts = [sum((n + 1) * n for n in piece) for piece in pieces]
-        if gold is None:
-            gold = torch.zeros(sum(arc_counts), dtype=torch.bool, device=vectors.device)
         arguments = [
-            (piece, label_factors, *tensors)
-            for piece, *tensors in zip(
-                pieces,
-                gold.split(arc_counts),
-                *(table.split(node_counts) for table in tables),
-                strict=True,
-            )
+            (piece, some_nodes, label_factors)
+            for piece, some_nodes in zip(pieces, nodes.split(node_counts), strict=True)
         ]
         if not self.training:
-            posteriors = [
-                to_posteriors(*self._score(*each), each[0]) for each in arguments
-            ]
-            return Posteriors(*map(torch.cat, zip(*posteriors, strict=True)))
+            return join_posteriors(
+                [self._predict(*each) for each in arguments], arc_counts
+            )
+        if gold is None:
+            gold = torch.zeros(sum(arc_counts), dtype=torch.bool, device=vectors.device)
+        golds = gold.split(arc_counts)
         if len(pieces) == 1:
-            return self._score(*arguments[0])[0]
+            return self._score(*arguments[0], golds[0])
         # Too much for one piece: compute twice what would not fit into memory.
         return join_scores(
             [
-                checkpoint(self._score, *each, use_reentrant=False)[0]
-                for each in arguments
+                checkpoint(self._score, *each, some_gold, use_reentrant=False)
+                for each, some_gold in zip(arguments, golds, strict=True)
             ]
         )
 
-    def _tables(self, vectors: Tensor, lengths: list[int]) -> list[Tensor]:
-        """Give what is known of each node: as a head and as a dependent for the scores
-        of labels and then for those of arcs, if they are apart, and its factors."""
-        nodes, sentence_of = self._nodes(vectors, lengths)
-        tables = [*self.labels.tables(nodes, sentence_of)]
+    def _read(self, vectors: Tensor, lengths: list[int]) -> Nodes:
+        """Give what is known of all nodes."""
+        states, sentence_of = self._states(vectors, lengths)
+        arc_heads = arc_deps = factors = None
         if self.arcs is not None:
-            tables += self.arcs.tables(nodes, sentence_of)
+            arc_heads, arc_deps = self.arcs.tables(states, sentence_of)
         if self.second_order is not None:
-            tables.append(self.second_order.of_nodes(nodes, sentence_of))
-        return tables
+            factors = self.second_order.of_nodes(states, sentence_of)
+        label_heads, label_deps = self.labels.tables(states, sentence_of)
+        return Nodes(label_heads, label_deps, arc_heads, arc_deps, factors)
 
-    def _nodes(self, vectors: Tensor, lengths: list[int]) -> tuple[Tensor, Tensor]:
+    def _states(self, vectors: Tensor, lengths: list[int]) -> tuple[Tensor, Tensor]:
         """Give the states of all nodes, and the number of the sentence of each."""
         rows, first_word = [], 1
         for n in lengths:
@@ -174,107 +214,183 @@ class Network(nn.Module):
     def _score(
         self,
         lengths: list[int],
+        nodes: Nodes,
         label_factors: Tensor | None,
         gold: Tensor,
-        *tables: Tensor,
-    ) -> tuple[Scores, Tensor]:
-        """Score the arcs of some sentences, given the rows of their nodes.
-
-        The second result are the log-odds of all arcs by their first-order scores.
-        """
-        settings = self.settings
-        first_order = self._score_arcs(lengths, *tables)
-        odds = log_odds(first_order.detach())
-        if settings.exact:
-            kept = torch.ones_like(gold)
+    ) -> Scores:
+        """Score all arcs of some sentences for training."""
+        blocks = self._score_blocks(lengths, nodes)
+        first_order = torch.cat([scores.flatten(0, 2) for scores in blocks])
+        if self.settings.exact:
+            found = everything(lengths, first_order)
         else:
-            kept = candidates(odds, lengths, settings) | gold
-        rows = kept.nonzero().flatten()
-        refined = first_order.index_select(0, rows)
-        labels = refined.new_empty(len(rows), 0)
-        if settings.arcs_apart:
-            labels = self._score_labels(lengths, kept, *tables[:2])
-        if settings.labelled and settings.factored:
-            probabilities = labels[:, NULL + 1 :].log_softmax(-1)
-            refined = pad(refined[:, NULL + 1 :] + probabilities, (1, 0))
-            labels = labels[:, :0]
-        history = [refined]
-        if label_factors is not None:
-            history += self._refine(lengths, rows, refined, tables[-1], label_factors)
-        if not self.training or settings.supervise == "last":
+            found = Candidates.join(
+                [
+                    self._choose(block, 1, scores, some_gold)
+                    for block, scores, some_gold in zip(
+                        to_blocks(lengths),
+                        blocks,
+                        split_arcs(lengths, gold),
+                        strict=True,
+                    )
+                ]
+            )
+        history, labels = self._refine(lengths, nodes, label_factors, found)
+        if self.settings.supervise == "last":
             history = history[-1:]
-        return Scores(first_order, rows, torch.stack(history), labels), odds
+        return Scores(first_order, found.rows, torch.stack(history), labels)
 
-    def _score_arcs(self, lengths: list[int], *tables: Tensor) -> Tensor:
-        """Give the first-order scores of all arcs, (E, L or 2)."""
-        if self.arcs is not None:
-            blocks = [
-                pad(self.arcs(heads, deps), (1, 0))
-                for heads, deps in split_nodes(lengths, *tables[2:4])
-            ]
+    def _predict(
+        self, lengths: list[int], nodes: Nodes, label_factors: Tensor | None
+    ) -> Posteriors:
+        """Give the posteriors of the candidates of some sentences."""
+        if self.settings.exact:
+            blocks = self._score_blocks(lengths, nodes)
+            found = everything(lengths, torch.cat([b.flatten(0, 2) for b in blocks]))
         else:
-            blocks = [
-                mask_labels_(
-                    pad(self.labels(heads, deps), (1, 0)),
-                    (torch.arange(heads.shape[1], device=heads.device) == 0)[:, None],
-                )
-                for heads, deps in split_nodes(lengths, *tables[:2])
-            ]
-        return torch.cat([block.flatten(0, 2) for block in blocks])
+            found = Candidates.join(list(self._choose_by_strips(lengths, nodes)))
+        history, labels = self._refine(lengths, nodes, label_factors, found)
+        posteriors = to_posteriors(found.rows, history[-1], labels)
+        if self.settings.exact:
+            is_arc = (found.arcs.head != found.arcs.dep).nonzero().flatten()
+            return Posteriors(*(each.index_select(0, is_arc) for each in posteriors))
+        return posteriors
+
+    def _choose_by_strips(
+        self, lengths: list[int], nodes: Nodes
+    ) -> Iterator[Candidates]:
+        """Yield the candidates for some dependents after the other.
+
+        All other arcs are forgotten at once, so that the memory for a long sentence
+        does not grow with its square.
+        """
+        for block, heads, deps in self._blocks(lengths, nodes):
+            size = max(1, self.settings.max_pairs // (block.sentences * (block.n + 1)))
+            for first in range(1, block.n + 1, size):
+                scores = self._score_arcs(heads, deps[:, first : first + size])
+                yield self._choose(block, first, scores)
+
+    def _choose(
+        self, block: Block, first_dep: int, scores: Tensor, gold: Tensor | None = None
+    ) -> Candidates:
+        """Choose candidates by first-order scores, (S, n + 1, dependents, L or 2)."""
+        keep = is_candidate(log_odds(scores.detach()), first_dep, self.settings)
+        if gold is not None:
+            keep = keep | gold
+        sentence, dep, head = keep.transpose(1, 2).nonzero(as_tuple=True)
+        arcs, rows = locate(block, sentence, head, dep + first_dep)
+        return Candidates(arcs, rows, scores[sentence, head, dep])
+
+    def _score_blocks(self, lengths: list[int], nodes: Nodes) -> list[Tensor]:
+        """Give the first-order scores of all arcs, (S, n + 1, n, L or 2) each."""
+        return [
+            self._score_arcs(heads, deps[:, 1:])
+            for _, heads, deps in self._blocks(lengths, nodes)
+        ]
+
+    def _blocks(
+        self, lengths: list[int], nodes: Nodes
+    ) -> Iterator[tuple[Block, Tensor, Tensor]]:
+        """Yield the nodes that arcs are scored from, (S, n + 1, width), by length."""
+        heads, deps = nodes.label_heads, nodes.label_deps
+        if nodes.arc_heads is not None and nodes.arc_deps is not None:
+            heads, deps = nodes.arc_heads, nodes.arc_deps
+        for block, (some_heads, some_deps) in zip(
+            to_blocks(lengths), split_nodes(lengths, heads, deps), strict=True
+        ):
+            yield block, some_heads, some_deps
+
+    def _score_arcs(self, heads: Tensor, deps: Tensor) -> Tensor:
+        """Give first-order scores, (S, n + 1, dependents, L or 2)."""
+        if self.arcs is not None:
+            return pad(self.arcs(heads, deps), (1, 0))
+        scores = pad(self.labels(heads, deps), (1, 0))
+        from_root = torch.arange(heads.shape[1], device=heads.device) == 0
+        return mask_labels_(scores, from_root.unsqueeze(1))
 
     def _score_labels(
-        self, lengths: list[int], kept: Tensor, heads: Tensor, deps: Tensor
+        self, lengths: list[int], nodes: Nodes, found: Candidates
     ) -> Tensor:
-        """Give the scores of the labels of some arcs, (C, L); NULL is none of them."""
-        scores, from_root = [], []
-        for nodes, keep in zip(
-            split_nodes(lengths, heads, deps), split_arcs(lengths, kept), strict=True
-        ):
-            where = keep.nonzero(as_tuple=True)  # of sentence, head and dependent
-            scores.append(self.labels(*nodes)[where])
-            from_root.append(where[1] == 0)
-        some = pad(torch.cat(scores), (1, 0), value=-math.inf)
-        return mask_labels_(some, torch.cat(from_root))
+        """Give the scores of the labels of candidates, (C, L); NULL is none of them."""
+        heads, deps = nodes.label_heads, nodes.label_deps
+        if self.settings.exact:
+            blocks = split_nodes(lengths, heads, deps)
+            scores = torch.cat(
+                [
+                    self.labels(each, other[:, 1:]).flatten(0, 2)
+                    for each, other in blocks
+                ]
+            )
+        else:
+            scores = self.labels.score_pairs(
+                heads, deps, found.arcs.head, found.arcs.dep
+            )
+        return mask_labels_(pad(scores, (1, 0), value=-math.inf), found.arcs.from_root)
 
     def _refine(
         self,
         lengths: list[int],
-        rows: Tensor,
-        first_order: Tensor,
+        nodes: Nodes,
+        label_factors: Tensor | None,
+        found: Candidates,
+    ) -> tuple[list[Tensor], Tensor]:
+        """Give the scores of candidates before and after each iteration, (C, L or 2),
+        and those of their labels if they are not among them, (C, L), else (C, 0)."""
+        settings = self.settings
+        scores = found.first_order
+        labels = scores.new_empty(len(scores), 0)
+        if settings.arcs_apart:
+            labels = self._score_labels(lengths, nodes, found)
+        if settings.labelled and settings.factored:
+            probabilities = labels[:, NULL + 1 :].log_softmax(-1)
+            scores = pad(scores[:, NULL + 1 :] + probabilities, (1, 0))
+            labels = labels[:, :0]
+        history = [scores]
+        if nodes.factors is not None and label_factors is not None:
+            found = found._replace(first_order=scores)
+            history += self._infer_all(lengths, nodes.factors, label_factors, found)
+        return history, labels
+
+    def _infer_all(
+        self,
+        lengths: list[int],
         node_factors: Tensor,
         label_factors: Tensor,
+        found: Candidates,
     ) -> list[Tensor]:
         """Give the scores of candidates after each iteration, (C, L or 2)."""
         settings = self.settings
         if settings.exact:
-            histories = [
-                self._infer(
-                    ExactMeanField(
-                        block,
-                        to_parts(factors, label_factors, settings),
-                        exclude_self=settings.exclude_self,
-                        damping=settings.damping,
+            return join_histories(
+                [
+                    self._infer(
+                        ExactMeanField(
+                            block,
+                            to_parts(factors, label_factors, settings),
+                            exclude_self=settings.exclude_self,
+                            damping=settings.damping,
+                        )
                     )
-                )
-                for block, (factors,) in zip(
-                    split_arcs(lengths, first_order),
-                    split_nodes(lengths, node_factors),
-                    strict=True,
-                )
-            ]
-            return join_histories(histories)
-        arcs = all_arcs(lengths, rows.device).select(rows)
+                    for block, (factors,) in zip(
+                        split_arcs(lengths, found.first_order),
+                        split_nodes(lengths, node_factors),
+                        strict=True,
+                    )
+                ]
+            )
         parts = to_parts(node_factors, label_factors, settings)
         if settings.inference == "lbp":
             return self._infer(
-                BeliefPropagation(first_order, arcs, parts, damping=settings.damping)
+                BeliefPropagation(
+                    found.first_order, found.arcs, parts, damping=settings.damping
+                )
             )
         return self._infer(
             PrunedMeanField(
-                first_order,
-                arcs,
+                found.first_order,
+                found.arcs,
                 parts,
-                node_sentences(lengths, rows.device),
+                node_sentences(lengths, node_factors.device),
                 exclude_self=settings.exclude_self,
                 null_sends=settings.null_factors,
                 damping=settings.damping,
@@ -290,9 +406,15 @@ class Network(nn.Module):
         )
 
 
+def everything(lengths: list[int], first_order: Tensor) -> Candidates:
+    """Take all arcs as candidates, given their first-order scores, (E, L or 2)."""
+    rows = torch.arange(len(first_order), device=first_order.device)
+    return Candidates(all_arcs(lengths, first_order.device), rows, first_order)
+
+
 def log_odds(scores: Tensor) -> Tensor:
-    """Give the log-odds of any label against NULL, (arcs,), of scores, (arcs, L)."""
-    return scores[:, NULL + 1 :].logsumexp(-1) - scores[:, NULL]
+    """Give the log-odds of any label against NULL, (...,), of scores, (..., L)."""
+    return scores[..., NULL + 1 :].logsumexp(-1) - scores[..., NULL]
 
 
 def join_histories(histories: list[list[Tensor]]) -> list[Tensor]:
@@ -306,44 +428,45 @@ def join_histories(histories: list[list[Tensor]]) -> list[Tensor]:
 
 def join_scores(pieces: list[Scores]) -> Scores:
     """Join the scores of pieces."""
-    offset, rows = 0, []
-    for piece in pieces:
-        rows.append(piece.candidates + offset)
-        offset += len(piece.first_order)
+    offsets = accumulate((len(piece.first_order) for piece in pieces), initial=0)
     return Scores(
         torch.cat([piece.first_order for piece in pieces]),
-        torch.cat(rows),
+        torch.cat(
+            [
+                piece.candidates + offset
+                for piece, offset in zip(pieces, offsets, strict=False)
+            ]
+        ),
         torch.cat([piece.refined for piece in pieces], 1),
         torch.cat([piece.labels for piece in pieces]),
     )
 
 
-def to_posteriors(scores: Scores, odds: Tensor, lengths: list[int]) -> Posteriors:
+def join_posteriors(pieces: list[Posteriors], arc_counts: list[int]) -> Posteriors:
+    """Join the posteriors of pieces that have so many arcs each."""
+    offsets = accumulate(arc_counts, initial=0)
+    numbered = [
+        piece._replace(arcs=piece.arcs + offset)
+        for piece, offset in zip(pieces, offsets, strict=False)
+    ]
+    return Posteriors(*map(torch.cat, zip(*numbered, strict=True)))
+
+
+def to_posteriors(rows: Tensor, scores: Tensor, labels: Tensor) -> Posteriors:
     """Reduce scores to what decoding needs.
 
-    scores (Scores): The scores.
-    odds (Tensor): The log-odds of all arcs by their first-order scores.
-    lengths (List[int]): Words in each sentence.
+    rows (Tensor): The rows of the candidates, (C,).
+    scores (Tensor): Their scores after inference, (C, L or 2).
+    labels (Tensor): If they are not among them, the scores of their labels, (C, L).
     RETURNS (Posteriors): The posteriors.
     """
-    rows, refined = scores.candidates, scores.refined[-1]
-    odds = odds.index_copy(0, rows, log_odds(refined))
-    best, label = refined[:, NULL + 1 :].max(-1)
-    best, label = best - refined[:, NULL], label + NULL + 1
+    odds = log_odds(scores)
+    best, label = scores[:, NULL + 1 :].max(-1)
+    best, label = best - scores[:, NULL], label + NULL + 1
     exists = best > 0
-    if scores.labels.shape[1]:
-        probability, label = torch.softmax(scores.labels, dim=-1).max(-1)
+    if labels.shape[1]:
+        probability, label = torch.softmax(labels, dim=-1).max(-1)
         probability = probability * torch.sigmoid(best)
     else:
-        probability = torch.exp(best - softplus(odds.index_select(0, rows)))
-    valid = torch.cat([valid_arcs(n, odds).flatten().bool() for n in lengths])
-    exists, label, probability = (
-        each.new_zeros(len(odds)).index_copy(0, rows, each)
-        for each in (exists, label, probability)
-    )
-    return Posteriors(
-        exists & valid,
-        torch.where(valid, torch.sigmoid(-odds), 1.0),
-        label,
-        torch.where(valid, probability, 0.0),
-    )
+        probability = torch.exp(best - softplus(odds))
+    return Posteriors(rows, exists, torch.sigmoid(-odds), label, probability)

@@ -8,6 +8,10 @@ from dataclasses import dataclass
 # neighbour of its grandchild, and the other way round.
 PARTS = ("sibling", "co-parent", "grandparent")
 
+# The most words of a sentence in which all arcs are candidates, by inference. Memory
+# grows with their square, and with their cube in belief propagation.
+LONGEST_WITHOUT_PRUNING = {"mean_field": 1000, "none": 1000, "lbp": 150}
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -50,6 +54,17 @@ class Settings:
     def exact(self) -> bool:
         """Whether all arcs take part in mean-field inference."""
         return self.inference == "mean_field" and not self.prune
+
+    def check_length(self, words: int) -> None:
+        """Refuse a sentence that needs more memory than a machine may have."""
+        longest = LONGEST_WITHOUT_PRUNING[self.inference]
+        if not self.prune and words > longest:
+            raise ValueError(
+                f"A sentence of {words} words is too long for a parser with 'prune' = "
+                f"0, which holds all pairs of words in memory: {longest} words are the "
+                "limit. Set sentence boundaries before the parser, or 'prune' to a "
+                "small probability such as 0.01."
+            )
 
     def __post_init__(self) -> None:
         for name, least in (

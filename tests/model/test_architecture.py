@@ -6,8 +6,8 @@ from spacy.util import fix_random_seed, registry
 from thinc.api import Model
 from util import small_model
 
-from spacy_sdp.model.architecture import NetworkShim
 from spacy_sdp.model.batch import ArcPosteriors, ArcScores
+from spacy_sdp.model.shim import NetworkShim
 
 
 def lookup(width=5, seed=0):
@@ -58,7 +58,7 @@ def test_outputs_in_training_and_in_prediction(docs):
     assert scores.refined.shape == (1 + 2, arcs, 3 + 2)
     posteriors = model.predict(docs)
     assert isinstance(posteriors, ArcPosteriors)
-    assert posteriors.null.shape == posteriors.label.shape == (4 * 3 + 3 * 2,)
+    assert posteriors.null.shape == posteriors.label.shape == (3 * 3 + 2 * 2,)
 
 
 @pytest.mark.parametrize(
@@ -186,3 +186,11 @@ def test_names_of_parameters_are_not_those_of_a_transformer(docs):
         # thinc keys the optimizer's state by names that could be those of its layers.
         assert "." in name
         assert not re.search(TRANSFORMER_PARAMETERS, name)
+
+
+@pytest.mark.parametrize(("inference", "longest"), [("mean_field", 1000), ("lbp", 150)])
+def test_sentences_are_not_too_long_for_exact_inference(docs, inference, longest):
+    model = make_model(docs=docs, prune=0.0, inference=inference, labelled=False)
+    doc = Doc(docs[0].vocab, words=["a"] * (longest + 1))
+    with pytest.raises(ValueError, match=rf"{longest + 1} words .* {longest} words"):
+        model.predict([doc])

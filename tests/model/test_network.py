@@ -3,7 +3,7 @@ import torch
 from torch.testing import assert_close
 from util import make_settings
 
-from spacy_sdp.model.arcs import NULL, ROOT, candidates, split_by_pairs
+from spacy_sdp.model.arcs import NULL, ROOT, is_candidate, split_by_pairs
 from spacy_sdp.model.layers import BiLSTM, SharedDropout
 from spacy_sdp.model.network import Network
 from spacy_sdp.model.settings import PARTS
@@ -64,9 +64,31 @@ def test_a_sentence_does_not_depend_on_its_batch(settings):
     lengths = [6, 6, 3, 1]
     words = random_words(lengths)
     together = network(words, lengths)
-    alone = [network(each, [len(each)]) for each in words.split(lengths)]
+    alone, first = [], 0
+    for each in words.split(lengths):
+        posteriors = network(each, [len(each)])
+        alone.append(posteriors._replace(arcs=posteriors.arcs + first))
+        first += (len(each) + 1) * len(each)
     expected = [torch.cat(parts) for parts in zip(*alone, strict=True)]
     assert_close(list(together), expected, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("settings", VARIANTS, ids=str)
+def test_strips_do_not_change_posteriors(settings):
+    lengths = [9, 6, 6, 3, 1]
+    words = random_words(lengths)
+    expected = make_network(max_pairs=10_000, **settings).eval()(words, lengths)
+    for max_pairs in (25, 1):
+        found = make_network(max_pairs=max_pairs, **settings).eval()(words, lengths)
+        assert_close(list(found), list(expected), rtol=0, atol=1e-5)
+
+
+def test_a_score_that_is_no_number_is_seen_in_any_strip():
+    network = make_network(max_pairs=1, **PRUNE).eval()
+    words = random_words([6])
+    with torch.no_grad():
+        network.labels.deps.linear.weight[:] = float("nan")
+    assert network(words, [6]).null.isnan().all()
 
 
 @pytest.mark.parametrize("settings", VARIANTS, ids=str)
@@ -86,8 +108,9 @@ def test_pieces_change_neither_scores_nor_gradients(settings):
     assert_close(gradients, piecewise_gradients, rtol=1e-3, atol=1e-3)
 
 
-def test_of_pruned_arcs_only_the_first_order_probability_is_known():
-    network = make_network(**PRUNE)
+@pytest.mark.parametrize("factored", [True, False])
+def test_candidates_of_training_and_prediction_are_the_same(factored):
+    network = make_network(factored=factored, **PRUNE)
     lengths = [6, 3]
     words = random_words(lengths)
     gold = torch.zeros(42 + 12, dtype=torch.bool)
@@ -95,18 +118,10 @@ def test_of_pruned_arcs_only_the_first_order_probability_is_known():
     scores = network(words, lengths, gold)
     assert {5, 50} <= set(scores.candidates.tolist())
     assert 2 < len(scores.candidates) < 54 - 9
-    exists, null, label, probability = network.eval()(words, lengths)
-    first_order = scores.first_order.softmax(-1)
-    heads = torch.cat(
-        [torch.arange(7).repeat_interleave(6), torch.arange(4).repeat_interleave(3)]
-    )
-    deps = torch.cat([torch.arange(1, 7).repeat(7), torch.arange(1, 4).repeat(4)])
-    others = torch.ones(54, dtype=torch.bool)
-    others[scores.candidates] = False
-    others &= heads != deps
-    assert_close(null[others], first_order[others, NULL])
-    assert not exists[others].any() and not probability[others].any()
-    assert (label[others] == NULL).all()
+    scores = network(words, lengths)
+    posteriors = network.eval()(words, lengths)
+    assert torch.equal(posteriors.arcs, scores.candidates)
+    assert (posteriors.label > NULL).all() and (posteriors.probability > 0).all()
 
 
 def test_candidates_are_probable_and_not_too_many():
@@ -115,8 +130,18 @@ def test_candidates_are_probable_and_not_too_many():
     block[3, 0] = -3.0  # a probability of about 0.05
 
     def found(**settings):
-        kept = candidates(block.flatten(), [4], make_settings(**settings))
-        return kept.view(5, 4).nonzero().tolist()
+        kept = is_candidate(block.unsqueeze(0), 1, make_settings(**settings))
+        in_strips = torch.cat(
+            [
+                is_candidate(
+                    block[None, :, i : i + 1], i + 1, make_settings(**settings)
+                )
+                for i in range(4)
+            ],
+            dim=2,
+        )
+        assert torch.equal(kept, in_strips)
+        return kept[0].nonzero().tolist()
 
     # Word 3 cannot be its own head.
     assert found(prune=0.01, max_heads=3) == [[1, 2], [2, 2], [3, 0], [4, 2]]
@@ -155,14 +180,12 @@ def test_labels_of_the_root_and_of_words_exclude_each_other():
 
 
 @pytest.mark.parametrize("labelled", [True, False])
-def test_self_loops_are_never_probable(labelled):
-    network = make_network(labelled=labelled).eval()
-    exists, null, label, probability = network(random_words([3]), [3])
-    loops = [1 * 3 + 0, 2 * 3 + 1, 3 * 3 + 2]
-    assert exists[loops].tolist() == [False] * 3
-    assert null[loops].tolist() == [1, 1, 1]
-    assert probability[loops].tolist() == [0, 0, 0]
-    assert (label >= ROOT).all()
+@pytest.mark.parametrize("inference", ["mean_field", "none"])
+def test_self_loops_are_no_candidates(labelled, inference):
+    network = make_network(labelled=labelled, inference=inference, prune=0.0).eval()
+    arcs = network(random_words([3]), [3]).arcs
+    loops = {1 * 3 + 0, 2 * 3 + 1, 3 * 3 + 2}
+    assert sorted(arcs.tolist()) == sorted({*range(12)} - loops)
 
 
 @pytest.mark.parametrize("labelled", [True, False])

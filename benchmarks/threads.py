@@ -1,0 +1,92 @@
+"""Is a pipeline right, and faster, when several threads use it at once?
+
+    python benchmarks/threads.py --model en_sdp_dm_sm
+
+Every thread calls `nlp(text)` on the same loaded pipeline. The table has the calls that
+failed or gave other graphs than before, and the words a second against one thread.
+"""
+
+import argparse
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from time import perf_counter
+
+import spacy
+import torch
+
+from spacy_sdp.examples import EXAMPLES
+from spacy_sdp.formats import sdp
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--model", nargs="+", default=["en_sdp_dm_sm", "en_sdp_dm_md"])
+    parser.add_argument("--threads", type=int, default=8)
+    parser.add_argument("--calls", type=int, default=500, help="calls of each thread")
+    args = parser.parse_args()
+    # Several threads of torch would compete with ours for the same cores.
+    torch.set_num_threads(1)
+    texts = make_texts(100)
+    print(f"{args.threads} threads, {args.calls} calls each, {len(texts)} texts")
+    print("pipeline        errors  differences  speed against one thread")
+    wrong = 0
+    for model in args.model:
+        errors, differences, speedup = measure(
+            load(model), texts, args.threads, args.calls
+        )
+        print(f"{model:<15} {errors:>6}  {differences:>11}  {speedup:>24.2f}")
+        wrong += errors + differences
+    sys.exit(wrong > 0)
+
+
+def load(model: str) -> spacy.Language:
+    """Load a pipeline, with a transformer that is safe in threads."""
+    nlp = spacy.load(model)
+    if "transformer" in nlp.pipe_names:
+        key = "components.transformer.model.@architectures"
+        nlp = spacy.load(model, config={key: "spacy_sdp.TransformerModel.v1"})
+    return nlp
+
+
+def make_texts(count: int) -> list[str]:
+    """Make different texts of one to four of the example sentences."""
+    sentences = [" ".join(each.words) for each in sdp.read(EXAMPLES)]
+    return [
+        " ".join(sentences[(i + j * 7) % len(sentences)] for j in range(1 + i % 4))
+        + f" Number {i} is the last."
+        for i in range(count)
+    ]
+
+
+def measure(
+    nlp: spacy.Language, texts: list[str], threads: int, calls: int
+) -> tuple[int, int, float]:
+    """Count errors and differences, and give the speed against one thread."""
+    expected = [nlp(text)._.sdp.to_dict() for text in texts]
+    start = perf_counter()
+    for number in range(calls):
+        nlp(texts[number % len(texts)])
+    alone = calls / (perf_counter() - start)
+
+    def run(thread: int) -> tuple[int, int]:
+        errors = differences = 0
+        for call in range(calls):
+            number = (thread * 13 + call) % len(texts)
+            try:
+                found = nlp(texts[number])._.sdp.to_dict()
+            except Exception:
+                errors += 1
+            else:
+                differences += found != expected[number]
+        return errors, differences
+
+    start = perf_counter()
+    with ThreadPoolExecutor(threads) as pool:
+        results = list(pool.map(run, range(threads)))
+    together = threads * calls / (perf_counter() - start)
+    errors, differences = map(sum, zip(*results, strict=True))
+    return errors, differences, together / alone
+
+
+if __name__ == "__main__":
+    main()

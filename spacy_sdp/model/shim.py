@@ -1,0 +1,107 @@
+"""The boundary between thinc and torch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import deepcopy
+from io import BytesIO
+from itertools import chain
+from typing import Any
+
+import srsly
+import torch
+from thinc.api import ArgsKwargs, Optimizer, PyTorchShim, get_torch_default_device
+
+from .network import Network
+from .settings import Settings
+
+
+class ThreadSafeShim(PyTorchShim):
+    """A shim whose `predict` can be called from several threads at once.
+
+    thinc's own shim switches the module to evaluation mode and back again, so that the
+    dropout of one thread's module is on while another one predicts. Here the module is
+    always in evaluation mode. Updates run on a copy in training mode that shares all
+    parameters, so that whatever predicts between an update and its backward pass, or
+    is computed again in the backward pass, finds the mode that it needs.
+    """
+
+    _trainer: PyTorchShim | None = None  # the copy that updates run on
+    _trained: Any = None  # the module that it is a copy of
+
+    def predict(self, inputs: ArgsKwargs) -> Any:
+        with torch.no_grad(), torch.autocast("cuda", enabled=self._mixed_precision):
+            return self._model(*inputs.args, **inputs.kwargs)
+
+    def begin_update(self, inputs: ArgsKwargs) -> tuple[Any, Callable[..., Any]]:
+        if self._trainer is None or self._trained is not self._model:
+            shared = chain(self._model.parameters(), self._model.buffers())
+            self._trainer = PyTorchShim(
+                deepcopy(self._model, memo={id(tensor): tensor for tensor in shared}),
+                mixed_precision=self._mixed_precision,
+                grad_scaler=self._grad_scaler,
+            )
+            self._trained = self._model
+        return self._trainer.begin_update(inputs)
+
+
+class NetworkShim(ThreadSafeShim):
+    """A shim whose network is built when the labels are known.
+
+    What it was built for is saved beside the weights. The settings are not: they are in
+    the config, and those that have no weights may be changed when a pipeline is loaded.
+    """
+
+    def __init__(self, settings: Settings, grad_clip: float) -> None:
+        super().__init__(None)
+        self.settings = settings
+        self.grad_clip = grad_clip
+
+    @property
+    def is_built(self) -> bool:
+        return self._model is not None
+
+    def build(self, input_width: int, n_labels: int) -> None:
+        """Build the network with fresh weights.
+
+        input_width (int): Width of the token vectors.
+        n_labels (int): Number of labels of the corpus.
+        """
+        self.cfg = {"input_width": input_width, "n_labels": n_labels}
+        network = Network(settings=self.settings, **self.cfg)
+        self._model = network.to(get_torch_default_device()).eval()
+
+    def finish_update(self, optimizer: Optimizer) -> None:
+        if self.grad_clip:
+            torch.nn.utils.clip_grad_norm_(self._model.parameters(), self.grad_clip)
+        super().finish_update(optimizer)
+
+    def to_bytes(self) -> bytes:
+        state = None
+        if self.is_built:
+            buffer = BytesIO()
+            torch.save(self._model.state_dict(), buffer)
+            state = buffer.getvalue()
+        return srsly.msgpack_dumps({"config": self.cfg, "state": state})
+
+    def from_bytes(self, bytes_data: bytes) -> NetworkShim:
+        message = srsly.msgpack_loads(bytes_data)
+        if message["state"] is None:
+            self.cfg, self._model = {}, None
+            return self
+        self.build(**message["config"])
+        state = torch.load(
+            BytesIO(message["state"]),
+            map_location=get_torch_default_device(),
+            weights_only=True,
+        )
+        try:
+            self._model.load_state_dict(state)
+        except RuntimeError as error:
+            raise ValueError(
+                "The saved weights of the parser do not fit its settings. Widths, "
+                "rank, depth, 'bypass_lstm', 'inference', 'labelled', 'factored', "
+                "'parts' and 'tied' cannot be changed after training: undo the change "
+                f"in the section of the parser's model. ({error})"
+            ) from None
+        return self

@@ -1,0 +1,149 @@
+"""Prediction changes no shared state: threads, and prediction during an update."""
+
+from concurrent.futures import ThreadPoolExecutor
+from threading import Thread
+
+import pytest
+import spacy
+import torch
+import torch.utils.checkpoint
+from thinc.api import ArgsKwargs
+from torch import nn
+
+from spacy_sdp.model.shim import ThreadSafeShim
+
+
+class Noisy(nn.Module):
+    """A module whose output tells its mode."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+        self.dropout = nn.Dropout(0.5)
+
+    def forward(self, rows):
+        return self.dropout(self.linear(rows))
+
+
+def make_shim():
+    torch.manual_seed(0)
+    return ThreadSafeShim(Noisy().eval())
+
+
+def inputs(rows=50):
+    tensor = torch.ones(rows, 4, requires_grad=True)
+    return ArgsKwargs(args=(tensor,), kwargs={})
+
+
+def gradients(shim, between=lambda: None):
+    """The gradient of an update, with something done before the backward pass."""
+    torch.manual_seed(1)
+    output, backprop = shim.begin_update(inputs())
+    between()
+    backprop(
+        ArgsKwargs(
+            args=((output,),), kwargs={"grad_tensors": (torch.ones_like(output),)}
+        )
+    )
+    grads = [each.grad.clone() for each in shim._model.parameters()]
+    for each in shim._model.parameters():
+        each.grad = None
+    return output, grads
+
+
+def test_a_prediction_that_ends_during_another_one_does_not_change_it():
+    shim = make_shim()
+    expected = shim.predict(inputs())
+    nested = []
+
+    def predict_meanwhile(module, args):
+        if not nested:
+            nested.append(True)
+            other = Thread(target=lambda: nested.append(shim.predict(inputs())))
+            other.start()
+            other.join()
+
+    # Between the linear layer and the dropout of one thread, another one predicts.
+    shim._model.dropout.register_forward_pre_hook(predict_meanwhile)
+    assert torch.equal(shim.predict(inputs()), expected)
+    assert torch.equal(nested[1], expected)
+
+
+def test_updates_have_dropout_and_predictions_do_not():
+    shim = make_shim()
+    expected = shim.predict(inputs())
+    output, grads = gradients(shim)
+    assert (output == 0).any() and (output != 0).any()
+    assert all(grad.any() for grad in grads)
+    assert torch.equal(shim.predict(inputs()), expected)
+    assert not shim._model.training
+
+
+def test_a_prediction_between_an_update_and_its_backward_pass_changes_nothing():
+    shim = make_shim()
+    expected = shim.predict(inputs())
+    found = []
+    one = gradients(shim)
+    other = gradients(shim, between=lambda: found.append(shim.predict(inputs())))
+    assert torch.equal(found[0], expected)
+    assert torch.equal(one[0], other[0])
+    assert all(map(torch.equal, one[1], other[1]))
+
+
+def test_what_is_computed_again_in_the_backward_pass_has_dropout():
+    class Checkpointed(Noisy):
+        def forward(self, rows):
+            again.append(self.training)
+            return torch.utils.checkpoint.checkpoint(
+                super().forward, rows, use_reentrant=False
+            )
+
+    again = []
+    plain = make_shim()
+    torch.manual_seed(0)
+    shim = ThreadSafeShim(Checkpointed().eval())
+    one = gradients(plain)
+    other = gradients(shim, between=lambda: shim.predict(inputs()))
+    assert again == [True, False]
+    assert torch.equal(one[0], other[0])
+    assert all(map(torch.equal, one[1], other[1]))
+
+
+def test_updates_change_the_weights_that_predict():
+    shim = make_shim()
+    before = shim.predict(inputs())
+    output, backprop = shim.begin_update(inputs())
+    backprop(
+        ArgsKwargs(
+            args=((output,),), kwargs={"grad_tensors": (torch.ones_like(output),)}
+        )
+    )
+    shim.finish_update(lambda key, weights, gradient: (weights - gradient, gradient))
+    assert not torch.equal(shim.predict(inputs()), before)
+
+
+def test_a_new_module_is_the_one_that_is_trained():
+    shim = make_shim()
+    gradients(shim)
+    shim._model = Noisy().eval()
+    assert all(grad.any() for grad in gradients(shim)[1])
+
+
+SAFE = {"components.transformer.model.@architectures": "spacy_sdp.TransformerModel.v1"}
+
+
+@pytest.mark.parametrize(
+    ("model", "config"), [("en_sdp_dm_sm", {}), ("en_sdp_dm_md", SAFE)]
+)
+def test_threads_get_the_graphs_of_one_thread(model, config):
+    pytest.importorskip(model, reason=f"{model} is not installed")
+    nlp = spacy.load(model, config=config)
+    texts = [
+        "The shy cat wants to eat.",
+        "Nobody who knows her believes that she left. They met in Paris, of course.",
+        "Kim promised Sandy to read the book that Lee had written.",
+    ]
+    expected = [nlp(text)._.sdp.to_dict() for text in texts]
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda text: nlp(text)._.sdp.to_dict(), texts * 8))
+    assert found == expected * 8
