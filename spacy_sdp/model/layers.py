@@ -11,7 +11,7 @@ from torch.nn.utils.rnn import PackedSequence
 
 NEGATIVE_SLOPE = 0.1
 # How many dependents are labelled at a time, which bounds the memory of long sentences.
-ROWS_AT_ONCE = 1000
+ROWS_AT_ONCE = 500
 
 
 class SharedDropout(nn.Module):

@@ -344,7 +344,8 @@ class Network(nn.Module):
         if settings.labelled and settings.factored:
             probabilities = labels[:, NULL + 1 :].log_softmax(-1)
             scores = pad(scores[:, NULL + 1 :] + probabilities, (1, 0))
-            labels = labels[:, :0]
+            labels = scores.new_empty(len(scores), 0)
+            del probabilities
         history = [scores]
         if nodes.factors is not None and label_factors is not None:
             found = found._replace(first_order=scores)
