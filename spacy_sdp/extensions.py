@@ -6,16 +6,23 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from keyword import iskeyword
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from spacy.tokens import Doc, Span, Token
 
 from .arc import ROOT_INDEX, Arc, ArcTuple
 from .graph import SemanticGraph
+from .index import GraphIndex
 
 DEFAULT_ATTR = "sdp"
 
 # Names that the underscore has for itself.
 RESERVED = ("get", "has", "set")
+
+# By Doc and attribute, the index of the graph, and what it was made from. It is not in
+# `Doc.user_data`, which is copied and saved with the Doc, and goes when the Doc goes.
+_INDICES: WeakKeyDictionary[Doc, dict[str, tuple[dict[str, Any], GraphIndex]]]
+_INDICES = WeakKeyDictionary()
 
 
 def register_extensions(attr: str = DEFAULT_ATTR) -> None:
@@ -94,7 +101,34 @@ def get_graph(doc: Doc, attr: str = DEFAULT_ATTR) -> SemanticGraph | None:
         predicted, which is not the same as an empty graph.
     """
     data = _user_data(doc).get(storage_key(attr))
-    return None if data is None else SemanticGraph._from_stored(doc, data)
+    if data is None:
+        return None
+    indices = _INDICES.setdefault(doc, {})
+    source, index = indices.get(attr, ({}, None))
+    if index is None or not _same_values(source, data):
+        frozen = _freeze(data)
+        if frozen != data:
+            _user_data(doc)[storage_key(attr)] = data = frozen
+        index = GraphIndex.from_stored(data)
+        indices[attr] = (dict(data), index)
+    return SemanticGraph._from_index(doc, index)
+
+
+def _freeze(data: dict[str, Any]) -> dict[str, Any]:
+    """Make tuples of lists.
+
+    They can be replaced, which is noticed by their identity, but not be changed.
+    """
+    return {
+        key: tuple(tuple(each) if isinstance(each, list) else each for each in value)
+        if isinstance(value, list | tuple)
+        else value
+        for key, value in data.items()
+    }
+
+
+def _same_values(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    return one.keys() == other.keys() and all(one[key] is other[key] for key in one)
 
 
 def span_graph(span: Span, attr: str = DEFAULT_ATTR) -> SemanticGraph | None:
@@ -113,7 +147,7 @@ def set_graph(doc: Doc, graph: SemanticGraph | None, attr: str = DEFAULT_ATTR) -
     if graph is None:
         _user_data(doc).pop(storage_key(attr), None)
     else:
-        _user_data(doc)[storage_key(attr)] = graph.to_dict()
+        _user_data(doc)[storage_key(attr)] = _freeze(graph.to_dict())
 
 
 def _set(doc: Doc, value: SemanticGraph | Iterable[ArcTuple] | None, attr: str) -> None:
@@ -144,30 +178,19 @@ def _tops(triples: list[Any], doc: Doc) -> list[int]:
     return [triple[1] for triple in triples]
 
 
-def _stored(token: Token, attr: str) -> dict[str, Any]:
-    """What is stored on the Doc; without a graph, an empty one."""
-    data = _user_data(token.doc).get(storage_key(attr))
-    if data is None:
-        return {"arcs": (), "tops": ()}
-    SemanticGraph.check_size(token.doc, data)
-    return data
-
-
-# These are asked for token after token, so they do not build the whole graph.
-
-
 def token_heads(token: Token, attr: str = DEFAULT_ATTR) -> tuple[Arc, ...]:
     """Give the arcs in which a token is an argument; none without a graph."""
-    arcs, i = _stored(token, attr)["arcs"], token.i
-    return tuple(Arc.from_indices(token.doc, *arc) for arc in arcs if arc[1] == i)
+    graph = get_graph(token.doc, attr)
+    return () if graph is None else graph.heads(token)
 
 
 def token_args(token: Token, attr: str = DEFAULT_ATTR) -> tuple[Arc, ...]:
     """Give the arcs from a token to its arguments; none without a graph."""
-    arcs, i = _stored(token, attr)["arcs"], token.i
-    return tuple(Arc.from_indices(token.doc, *arc) for arc in arcs if arc[0] == i)
+    graph = get_graph(token.doc, attr)
+    return () if graph is None else graph.args(token)
 
 
 def token_is_top(token: Token, attr: str = DEFAULT_ATTR) -> bool:
     """Tell whether a token is a top node."""
-    return token.i in _stored(token, attr)["tops"]
+    graph = get_graph(token.doc, attr)
+    return graph is not None and token.i in graph._index.tops

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from spacy.tokens import Doc, Span, Token
@@ -12,6 +12,7 @@ from .algorithms import find_components, find_path, has_cycle
 from .arc import Arc, ArcTuple, IndexedArc, Predicate, Triple
 from .checking import check_arcs, check_nodes
 from .export import to_networkx, to_penman
+from .index import GraphIndex
 
 if TYPE_CHECKING:
     import networkx
@@ -22,7 +23,7 @@ class SemanticGraph:
 
     Iterating gives the arcs, sorted by head and then by dependent. Indices are token
     indices of the Doc. Make one with `SemanticGraph.from_arcs`, or let `doc._.sdp`
-    give it to you.
+    give it to you. After the Doc was retokenized, every use is a ValueError.
 
     >>> doc._.sdp
     SemanticGraph(5 arcs, tops: wants)
@@ -48,11 +49,7 @@ class SemanticGraph:
             although they have no arguments.
         """
         self.doc = doc
-        self._n_tokens = len(doc)
-        self._arcs = tuple(sorted(arcs, key=lambda arc: arc[:3]))
-        self._tops = tuple(sorted(tops))
-        self._frames = dict(sorted((frames or {}).items()))
-        self._predicates = tuple(sorted(predicates))
+        self._unchecked = GraphIndex(len(doc), arcs, tops, frames or {}, predicates)
 
     @classmethod
     def from_arcs(
@@ -127,41 +124,32 @@ class SemanticGraph:
         >>> graph.to_dict()["arcs"][0]
         [0, 2, 'BV', None]
         """
+        index = self._index
         data: dict[str, Any] = {
-            "tokens": self._n_tokens,
-            "arcs": [list(arc) for arc in self._arcs],
-            "tops": list(self._tops),
+            "tokens": index.n_tokens,
+            "arcs": [list(arc) for arc in index.arcs],
+            "tops": list(index.tops),
         }
-        if self._frames:
-            data["frames"] = [[i, frame] for i, frame in self._frames.items()]
-        if self._predicates:
-            data["predicates"] = list(self._predicates)
+        if index.frames:
+            data["frames"] = [[i, frame] for i, frame in index.frames.items()]
+        if index.predicates:
+            data["predicates"] = list(index.predicates)
         return data
 
     @classmethod
-    def _from_stored(cls, doc: Doc, data: Mapping[str, Any]) -> SemanticGraph:
-        """View what `to_dict` stored on this very Doc, without checking it again."""
-        cls.check_size(doc, data)
-        return cls(
-            doc,
-            (IndexedArc(*arc) for arc in data["arcs"]),
-            data["tops"],
-            dict(data.get("frames", ())),
-            data.get("predicates", ()),
-        )
+    def _from_index(cls, doc: Doc, index: GraphIndex) -> SemanticGraph:
+        """View what is known to belong to this very Doc."""
+        index.check(doc)
+        graph = cls.__new__(cls)
+        graph.doc = doc
+        graph._unchecked = index
+        return graph
 
-    @staticmethod
-    def check_size(doc: Doc, data: Mapping[str, Any]) -> None:
-        """Refuse what was stored before the Doc was retokenized.
-
-        >>> SemanticGraph.check_size(doc, {"tokens": len(doc), "arcs": [], "tops": []})
-        """
-        if data["tokens"] != len(doc):
-            raise ValueError(
-                f"The semantic graph of this Doc was made for {data['tokens']} tokens, "
-                f"but the Doc now has {len(doc)}: it was retokenized. Parse it again, "
-                "or retokenize before the parser."
-            )
+    @property
+    def _index(self) -> GraphIndex:
+        """What the graph consists of, unless the Doc was retokenized since."""
+        self._unchecked.check(self.doc)
+        return self._unchecked
 
     @property
     def indexed_arcs(self) -> tuple[IndexedArc, ...]:
@@ -170,7 +158,7 @@ class SemanticGraph:
         >>> graph.indexed_arcs[0]
         IndexedArc(head=0, dep=2, label='BV', score=None)
         """
-        return self._arcs
+        return self._index.arcs
 
     @property
     def tops(self) -> tuple[Token, ...]:
@@ -179,7 +167,7 @@ class SemanticGraph:
         >>> graph.tops
         (wants,)
         """
-        return tuple(self.doc[i] for i in self._tops)
+        return tuple(self.doc[i] for i in self._index.tops)
 
     def heads(self, token: Token) -> tuple[Arc, ...]:
         """Give the arcs in which a token is an argument.
@@ -190,7 +178,7 @@ class SemanticGraph:
         >>> graph.heads(doc[5])
         (Arc(wants-ARG2->eat),)
         """
-        return self._view(self.arcs_by_dep.get(self._index(token), ()))
+        return self._view(self._index.by_dep.get(self._position(token), ()))
 
     def args(self, token: Token) -> tuple[Arc, ...]:
         """Give the arcs from a token to its arguments.
@@ -201,7 +189,7 @@ class SemanticGraph:
         >>> graph.args(doc[3])
         (Arc(wants-ARG1->cat), Arc(wants-ARG2->eat))
         """
-        return self._view(self.arcs_by_head.get(self._index(token), ()))
+        return self._view(self._index.by_head.get(self._position(token), ()))
 
     def frame(self, token: Token) -> str | None:
         """Give the annotated sense of a token.
@@ -212,7 +200,7 @@ class SemanticGraph:
         >>> SemanticGraph.from_arcs(doc, [], frames={5: "v:e-i-p"}).frame(doc[5])
         'v:e-i-p'
         """
-        return self._frames.get(self._index(token))
+        return self._index.frames.get(self._position(token))
 
     def is_predicate(self, token: Token) -> bool:
         """Tell whether a token has arguments or is annotated as a predicate.
@@ -223,8 +211,8 @@ class SemanticGraph:
         >>> graph.is_predicate(doc[1]), graph.is_predicate(doc[2])
         (True, False)
         """
-        i = self._index(token)
-        return i in self.arcs_by_head or i in self._predicates
+        index, i = self._index, self._position(token)
+        return i in index.by_head or i in index.predicates
 
     def predicates(self) -> list[Predicate]:
         """Give each predicate with its arguments, in the order of the words.
@@ -237,10 +225,11 @@ class SemanticGraph:
         >>> graph.predicates()[2].args["ARG1"]
         (cat,)
         """
+        index = self._index
         predicates = []
-        for i in sorted({*self.arcs_by_head, *self._predicates}):
+        for i in sorted({*index.by_head, *index.predicates}):
             args: dict[str, list[Token]] = {}
-            for arc in self.arcs_by_head.get(i, ()):
+            for arc in index.by_head.get(i, ()):
                 args.setdefault(arc.label, []).append(self.doc[arc.dep])
             predicates.append(
                 Predicate(
@@ -272,13 +261,14 @@ class SemanticGraph:
         """
         if span.doc is not self.doc:
             raise ValueError(f"The span {span.text!r} belongs to another Doc.")
-        inside = range(span.start, span.end)
+        index, inside = self._index, range(span.start, span.end)
+        arcs = (arc for i in inside for arc in index.by_head.get(i, ()))
         return SemanticGraph(
             self.doc,
-            [arc for arc in self._arcs if arc.head in inside and arc.dep in inside],
-            [i for i in self._tops if i in inside],
-            {i: frame for i, frame in self._frames.items() if i in inside},
-            [i for i in self._predicates if i in inside],
+            [arc for arc in arcs if arc.dep in inside],
+            [i for i in inside if i in index.tops],
+            {i: index.frames[i] for i in inside if i in index.frames},
+            [i for i in inside if i in index.predicates],
         )
 
     def path(
@@ -294,8 +284,8 @@ class SemanticGraph:
         >>> graph.path(doc[1], doc[5])
         (Arc(shy-ARG1->cat), Arc(eat-ARG1->cat))
         """
-        ends = self._index(start), self._index(end)
-        path = find_path(self._arcs, *ends, directed=directed)
+        ends = self._position(start), self._position(end)
+        path = find_path(self.indexed_arcs, *ends, directed=directed)
         return None if path is None else self._view(path)
 
     @property
@@ -305,9 +295,8 @@ class SemanticGraph:
         >>> graph.roots
         (The, shy, wants)
         """
-        return tuple(
-            self.doc[i] for i in sorted(self.arcs_by_head) if i not in self.arcs_by_dep
-        )
+        index = self._index
+        return tuple(self.doc[i] for i in index.by_head if i not in index.by_dep)
 
     @property
     def is_acyclic(self) -> bool:
@@ -316,7 +305,7 @@ class SemanticGraph:
         >>> graph.is_acyclic
         True
         """
-        return not has_cycle(self._arcs)
+        return not has_cycle(self.indexed_arcs)
 
     @property
     def components(self) -> tuple[tuple[Token, ...], ...]:
@@ -325,7 +314,7 @@ class SemanticGraph:
         >>> graph.components
         ((The, shy, cat, wants, eat),)
         """
-        found = find_components(self._arcs)
+        found = find_components(self.indexed_arcs)
         return tuple(tuple(self.doc[i] for i in component) for component in found)
 
     def to_networkx(self) -> networkx.MultiDiGraph:
@@ -368,31 +357,25 @@ class SemanticGraph:
         picture = render(self)
         return picture if picture.count("<svg") == 1 else None
 
-    @cached_property
-    def arcs_by_head(self) -> dict[int, list[IndexedArc]]:
-        """RETURNS (Dict[int, List[IndexedArc]]): The arcs from each predicate.
+    @property
+    def arcs_by_head(self) -> Mapping[int, tuple[IndexedArc, ...]]:
+        """RETURNS (Mapping[int, Tuple[IndexedArc, ...]]): The arcs of each predicate.
 
         >>> [arc.label for arc in graph.arcs_by_head[3]]
         ['ARG1', 'ARG2']
         """
-        groups: dict[int, list[IndexedArc]] = {}
-        for arc in self._arcs:
-            groups.setdefault(arc.head, []).append(arc)
-        return groups
+        return MappingProxyType(self._index.by_head)
 
-    @cached_property
-    def arcs_by_dep(self) -> dict[int, list[IndexedArc]]:
-        """RETURNS (Dict[int, List[IndexedArc]]): The arcs to each argument.
+    @property
+    def arcs_by_dep(self) -> Mapping[int, tuple[IndexedArc, ...]]:
+        """RETURNS (Mapping[int, Tuple[IndexedArc, ...]]): The arcs to each argument.
 
         >>> [arc.label for arc in graph.arcs_by_dep[5]]
         ['ARG2']
         """
-        groups: dict[int, list[IndexedArc]] = {}
-        for arc in self._arcs:
-            groups.setdefault(arc.dep, []).append(arc)
-        return groups
+        return MappingProxyType(self._index.by_dep)
 
-    def _index(self, token: Token) -> int:
+    def _position(self, token: Token) -> int:
         if token.doc is not self.doc:
             raise ValueError(f"The token {token.text!r} belongs to another Doc.")
         return token.i
@@ -401,33 +384,35 @@ class SemanticGraph:
         return tuple(Arc.from_indices(self.doc, *arc) for arc in arcs)
 
     def __iter__(self) -> Iterator[Arc]:
-        return iter(self._view(self._arcs))
+        return iter(self._view(self.indexed_arcs))
 
     def __len__(self) -> int:
-        return len(self._arcs)
+        return len(self.indexed_arcs)
 
     def __bool__(self) -> bool:
         """Tell whether there is anything in the graph: an arc, or a top by itself."""
-        return bool(self._arcs or self._tops)
+        return bool(self._index.arcs or self._index.tops)
 
     def __eq__(self, other: object) -> bool:
         """Compare words, arcs and tops; scores and frames do not count."""
         if not isinstance(other, SemanticGraph):
             return NotImplemented
-        return (
-            self._structure == other._structure
-            and self._tops == other._tops
-            and [token.text for token in self.doc]
-            == [token.text for token in other.doc]
-        )
+        return _structure(self._index) == _structure(other._index) and [
+            token.text for token in self.doc
+        ] == [token.text for token in other.doc]
 
     def __hash__(self) -> int:
-        return hash((self._structure, self._tops))
-
-    @property
-    def _structure(self) -> tuple[tuple[int, int, str], ...]:
-        return tuple(arc[:3] for arc in self._arcs)
+        # That of a key of a dictionary must not change, nor fail.
+        return hash(_structure(self._unchecked))
 
     def __repr__(self) -> str:
+        if len(self.doc) != self._unchecked.n_tokens:
+            # For debuggers and logs, which an error does not help.
+            return "SemanticGraph(of a Doc that was retokenized)"
         tops = ", ".join(token.text for token in self.tops)
         return f"SemanticGraph({len(self)} arcs, tops: {tops or 'none'})"
+
+
+def _structure(index: GraphIndex) -> tuple[tuple[Any, ...], ...]:
+    """What makes graphs of the same words equal."""
+    return tuple(arc[:3] for arc in index.arcs), tuple(index.tops)

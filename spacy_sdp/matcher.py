@@ -403,11 +403,11 @@ def _find(
     graph: SemanticGraph, pattern: ArcPattern, head: int | None, dep: int | None
 ) -> Iterator[tuple[int, int]]:
     """Yield the ends of the arcs that fit, at least one of which is given."""
-    found: list[IndexedArc] = []
+    found: tuple[IndexedArc, ...] = ()
     if head is not None:
-        found = graph.arcs_by_head.get(head, [])
+        found = graph.arcs_by_head.get(head, ())
     elif dep is not None:
-        found = graph.arcs_by_dep.get(dep, [])
+        found = graph.arcs_by_dep.get(dep, ())
     for arc in found:
         if pattern.fits(arc.label) and dep in (None, arc.dep):
             yield arc.head, arc.dep

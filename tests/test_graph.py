@@ -1,4 +1,6 @@
+import inspect
 import json
+import pickle
 
 import numpy
 import pytest
@@ -156,3 +158,69 @@ def test_frames_and_predicates_without_arguments(doc):
     )
     assert graph.frame(doc[1]) == "v:e-i" and graph.frame(doc[0]) is None
     assert [graph.is_predicate(token) for token in doc] == [0, 1, 0, 0, 1, 0]
+
+
+# What a graph can be asked for by operators and by notebooks.
+PROTOCOLS = {
+    "iter": iter,
+    "len": len,
+    "bool": bool,
+    "==": lambda graph: graph == SemanticGraph.from_arcs(graph.doc, []),
+    "== (right)": lambda graph: SemanticGraph.from_arcs(graph.doc, []) == graph,
+    "_repr_html_": SemanticGraph._repr_html_,
+    "_repr_svg_": SemanticGraph._repr_svg_,
+}
+
+
+def accessors(graph):
+    """YIELDS each way to ask a graph for something, with its name."""
+    arguments = {"Token": graph.doc[0], "Span": graph.doc[:2]}
+    for name, member in vars(SemanticGraph).items():
+        if name.startswith("_") or isinstance(member, classmethod):
+            continue
+        if isinstance(member, property):
+            yield name, lambda name=name: getattr(graph, name)
+            continue
+        _, *parameters = inspect.signature(member).parameters.values()
+        values = [
+            arguments[each.annotation]
+            for each in parameters
+            if each.default is each.empty
+        ]
+        yield name, lambda name=name, values=values: getattr(graph, name)(*values)
+    for name, function in PROTOCOLS.items():
+        yield name, lambda function=function: function(graph)
+
+
+def test_a_graph_that_is_older_than_the_tokens_of_its_doc_says_nothing(cat):
+    graph = cat._.sdp
+    names = []
+    for name, access in accessors(graph):
+        access()
+        names.append(name)
+    assert {"heads", "tops", "triples", "subgraph", "to_dict", "len"} <= set(names)
+    text, number = repr(graph), hash(graph)
+    with cat.retokenize() as retokenizer:
+        retokenizer.merge(cat[0:2])
+    for name, access in accessors(graph):
+        with pytest.raises(ValueError, match=r"for 7 tokens, .* it was retokenized"):
+            pytest.fail(f"{name} gives {access()!r}")
+    # A debugger shows what is the matter, and dictionaries still find their keys.
+    assert text == "SemanticGraph(5 arcs, tops: wants)"
+    assert repr(graph) == "SemanticGraph(of a Doc that was retokenized)"
+    assert hash(graph) == number
+
+
+def test_groups_of_arcs_cannot_be_changed(cat):
+    for groups in (cat._.sdp.arcs_by_head, cat._.sdp.arcs_by_dep):
+        with pytest.raises(TypeError):
+            groups[5] = ()
+    assert cat._.sdp.arcs_by_head[3] == ((3, 2, "ARG1", None), (3, 5, "ARG2", None))
+
+
+def test_graphs_can_be_pickled(cat):
+    graph = cat._.sdp
+    assert graph.roots == (cat[0], cat[1], cat[3])
+    again = pickle.loads(pickle.dumps(graph))
+    assert again == graph and again.doc is not cat
+    assert again.heads(again.doc[5]) == (Arc(again.doc[3], again.doc[5], "ARG2"),)
