@@ -6,7 +6,8 @@ record, whose fields are separated by `@`; in a field, `\\s` stands for `@`, `\\
 line break and `\\\\` for a backslash. The file `relations` lists the fields. These are
 read:
 
-    item    i-id, i-input         a sentence as it was found
+    item    i-id, i-input         a sentence as it was found, and
+            i-wf                  whether it is well-formed: 0 is not
     parse   parse-id, i-id        an attempt to analyse it, and
             p-input               its tokens: place in the sentence, form and tag
     tree    parse-id, t-active    the number of analyses that a person has accepted
@@ -48,15 +49,22 @@ from .sentence import Sentence, column
 from .spelling import plain_spelling
 
 if TYPE_CHECKING:
+    from delphin import eds
     from delphin.mrs import MRS
 
 SCHEMA_FILE = "relations"
 FIELD_SEPARATOR = "@"
 ESCAPES = {r"\s": "@", r"\n": "\n", r"\\": "\\"}
+# The predicate around a sentence without a verb.
+FRAGMENT = "unknown"
 # The modules of the extra `erg`, and the packages that have them.
 PACKAGES = {"delphin": "pydelphin", "lemminflect": "lemminflect"}
 
+# The mark of a test sentence that is no English on purpose.
+NOT_WELL_FORMED = "0"
+
 # Reasons to leave a sentence out.
+ILL_FORMED = "marked as ill-formed"
 NO_GOLD = "no gold analysis"
 SEVERAL_RESULTS = "several analyses, none marked as gold"
 UNREADABLE = "analysis cannot be read"
@@ -139,6 +147,7 @@ class _Item:
 
     id: str
     raw_text: str
+    is_well_formed: bool
     tokens: str
     gold: list[str]
 
@@ -149,6 +158,8 @@ class _TaggedToken(Token):
 
 
 def _to_sentence(item: _Item) -> Sentence:
+    if not item.is_well_formed:
+        raise _LeftOut(ILL_FORMED)
     if len(item.gold) != 1:
         raise _LeftOut(SEVERAL_RESULTS if item.gold else NO_GOLD)
     try:
@@ -198,7 +209,10 @@ def _read_items(profile: Path) -> Iterator[_Item]:
     def records(relation: str, *fields: str) -> Iterator[list[str]]:
         return _read_records(profile, schema, relation, fields)
 
-    texts = dict(records("item", "i-id", "i-input"))
+    items = {
+        item_id: (text, mark != NOT_WELL_FORMED)
+        for item_id, text, mark in records("item", "i-id", "i-input", "i-wf")
+    }
     accepted = {
         parse_id
         for parse_id, number in records("tree", "parse-id", "t-active")
@@ -209,11 +223,11 @@ def _read_items(profile: Path) -> Iterator[_Item]:
         if parse_id in accepted:
             gold[parse_id].append(mrs)
     for parse_id, item_id, tokens in records("parse", "parse-id", "i-id", "p-input"):
-        if item_id not in texts:
+        if item_id not in items:
             raise FormatError(
                 f"parse {parse_id} is of item {item_id}, which does not exist", profile
             )
-        yield _Item(item_id, texts[item_id], tokens, gold[parse_id])
+        yield _Item(item_id, *items[item_id], tokens, gold[parse_id])
 
 
 def _read_schema(path: Path) -> dict[str, list[str]]:
@@ -302,16 +316,19 @@ def _parse_tokens(yy_tokens: str) -> list[_TaggedToken]:
 
 def _parse_mrs(text: str) -> tuple[list[Node], str | None]:
     """Make an EDS of an analysis in SimpleMRS; give its nodes and its top."""
-    from delphin import eds
     from delphin.codecs import simplemrs
-    from delphin.exceptions import PyDelphinWarning
 
     mrs = simplemrs.decode(text)
-    with warnings.catch_warnings():
-        # Analyses are used as far as they are sound.
-        warnings.simplefilter("ignore", PyDelphinWarning)
-        graph = eds.from_mrs(mrs, unique_ids=False)
+    graph = _to_eds(mrs)
     conjunctions = _clausal_conjunctions(mrs)
+    if (
+        mrs.top not in conjunctions
+        and graph.top in mrs
+        and _is_empty_frame(graph[graph.top])
+    ):
+        mrs.rels.remove(mrs[graph.top])
+        graph = _to_eds(mrs)
+        conjunctions = _clausal_conjunctions(mrs)
     nodes = []
     for node in graph.nodes:
         arguments = mrs[node.id].args
@@ -323,6 +340,25 @@ def _parse_mrs(text: str) -> tuple[list[Node], str | None]:
             Node(node.id, node.predicate, node.cfrom, node.cto, args, node.carg)
         )
     return nodes, conjunctions.get(mrs.top, graph.top)
+
+
+def _to_eds(mrs: MRS) -> eds.EDS:
+    from delphin import eds
+    from delphin.exceptions import PyDelphinWarning
+
+    with warnings.catch_warnings():
+        # Analyses are used as far as they are sound.
+        warnings.simplefilter("ignore", PyDelphinWarning)
+        return eds.from_mrs(mrs, unique_ids=False)
+
+
+def _is_empty_frame(node: eds.Node) -> bool:
+    """Tell whether a node only says that a sentence is a fragment.
+
+    The frame `unknown` has a noun as its argument, but none in "not now" and "of great
+    value": there, what stands beside it is the sentence.
+    """
+    return node.predicate == FRAGMENT and not node.edges
 
 
 def _clausal_conjunctions(mrs: MRS) -> dict[str, str]:
