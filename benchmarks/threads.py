@@ -14,6 +14,7 @@ from time import perf_counter
 import spacy
 import torch
 
+from spacy_sdp.cli.pipelines import load_pipeline
 from spacy_sdp.examples import EXAMPLES
 from spacy_sdp.formats import sdp
 
@@ -32,20 +33,11 @@ def main() -> None:
     wrong = 0
     for model in args.model:
         errors, differences, speedup = measure(
-            load(model), texts, args.threads, args.calls
+            load_pipeline(model, threads=True), texts, args.threads, args.calls
         )
         print(f"{model:<15} {errors:>6}  {differences:>11}  {speedup:>24.2f}")
         wrong += errors + differences
     sys.exit(wrong > 0)
-
-
-def load(model: str) -> spacy.Language:
-    """Load a pipeline, with a transformer that is safe in threads."""
-    nlp = spacy.load(model)
-    if "transformer" in nlp.pipe_names:
-        key = "components.transformer.model.@architectures"
-        nlp = spacy.load(model, config={key: "spacy_sdp.TransformerModel.v1"})
-    return nlp
 
 
 def make_texts(count: int) -> list[str]:

@@ -10,6 +10,7 @@ from ..parser import SemanticParser
 
 # The pipelines that we ship, the best one first.
 PIPELINES = ("en_sdp_dm_md", "en_sdp_dm_sm")
+UNSAFE_TRANSFORMER = "spacy-transformers.TransformerModel.v3"
 MODEL_HELP = (
     "Trained pipeline with a semantic parser: a package or a folder. "
     f"[default: the first that is installed of {', '.join(PIPELINES)}]"
@@ -28,14 +29,26 @@ def installed_pipelines() -> list[str]:
     return found
 
 
-def load_pipeline(name: str | None, threshold: float | None = None) -> Language:
+def load_pipeline(
+    name: str | None, threshold: float | None = None, *, threads: bool = False
+) -> Language:
     """Load a pipeline.
 
     name (Optional[str]): A package or a folder; None is the best that is installed.
     threshold (Optional[float]): Another threshold for its semantic parsers.
+    threads (bool): Whether several threads will use it, for which spacy-transformers'
+        own models are replaced by ours.
     RETURNS (Language): The pipeline.
     """
-    nlp = spacy.load(name or installed_pipelines()[0])
+    name = name or installed_pipelines()[0]
+    nlp = spacy.load(name)
+    unsafe = {
+        f"components.{pipe}.model.@architectures": "spacy_sdp.TransformerModel.v1"
+        for pipe, config in nlp.config["components"].items()
+        if config.get("model", {}).get("@architectures") == UNSAFE_TRANSFORMER
+    }
+    if threads and unsafe:
+        nlp = spacy.load(name, config=unsafe)
     if threshold is not None:
         parsers = [pipe for _, pipe in nlp.pipeline if isinstance(pipe, SemanticParser)]
         if not parsers:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import webbrowser
 from errno import EADDRINUSE
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -47,7 +48,8 @@ def serve_cli(
             if not is_package(name) and not Path(name).is_dir():
                 raise ValueError(f"--model: there is no package or folder {name!r}.")
         try:
-            server = Server(names, load_pipeline, attr=attr, port=port)
+            load = partial(load_pipeline, threads=True)
+            server = Server(names, load, attr=attr, port=port)
         except OSError as error:
             if error.errno != EADDRINUSE:
                 raise

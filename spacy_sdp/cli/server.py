@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 
 from spacy.language import Language
 from spacy.tokens import Doc
+from spacy_transformers import Transformer
 
 from ..drawing.page import POLICY, asset, draw_article, end_page, start_page
 from ..drawing.picture import make_pictures
@@ -35,7 +36,7 @@ METHODS = {"/": "GET", "/parse": "POST"}
 LONGEST_TEXT = 20_000
 # A character takes up to 12 bytes in JSON.
 LONGEST_BODY = 12 * LONGEST_TEXT + 1000
-# Time and memory grow with the square of the length of a sentence.
+# Time grows with the square of the length of a sentence.
 LONGEST_SENTENCE = 500
 # Longer texts have a worker of their own, so that short ones do not wait for them.
 LONGEST_SHORT_TEXT = 1000
@@ -187,7 +188,11 @@ class Server(ThreadingHTTPServer):
         nlp = self._loaded[name]
         doc = nlp.make_doc(text)
         for _, pipe in nlp.pipeline:
-            if isinstance(pipe, SemanticParser):
+            # Before the components whose work grows with the length of a sentence.
+            has_boundaries = doc.has_annotation("SENT_START")
+            if isinstance(pipe, SemanticParser) or (
+                isinstance(pipe, Transformer) and has_boundaries
+            ):
                 _check_sentences(doc)
             doc = pipe(doc)
         pictures = make_pictures(graph_of(doc, self.attr))

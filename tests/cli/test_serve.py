@@ -19,6 +19,7 @@ import spacy
 from spacy.language import Language
 from util import add_parser, run, save_chain, serving
 
+from spacy_sdp.cli.pipelines import load_pipeline
 from spacy_sdp.cli.server import (
     ADDRESS,
     LONG_TEXTS,
@@ -344,3 +345,10 @@ def test_a_port_in_use_is_refused(tmp_path):
         port = taken.getsockname()[1]
         code, _, err = run("serve", "--model", tmp_path, "--port", port)
     assert code == 1 and f"Port {port} is in use" in err
+
+
+def test_the_transformer_of_the_server_is_safe_in_threads():
+    pytest.importorskip("en_sdp_dm_md", reason="en_sdp_dm_md is not installed")
+    nlp = load_pipeline("en_sdp_dm_md", threads=True)
+    model = nlp.config["components"]["transformer"]["model"]
+    assert model["@architectures"] == "spacy_sdp.TransformerModel.v1"
