@@ -26,6 +26,7 @@ from ._app import (
     show_left_out,
     user_errors,
 )
+from .interrupt import exit_on_signals
 
 # The columns of a Sentence by the name of spaCy's attribute.
 COLUMNS = {
@@ -92,7 +93,7 @@ def convert_cli(
     other sentences or columns. A text format has no documents: each sentence becomes a
     Doc of its own.
     """
-    with user_errors():
+    with user_errors(), exit_on_signals():
         if split_sents and docs is not None:
             raise ValueError("--split-sents and --docs exclude each other.")
         dropped = _columns_to_drop(keep_attrs)

@@ -29,6 +29,7 @@ from ._app import (
     show_left_out,
     user_errors,
 )
+from .interrupt import exit_on_signals
 
 
 @sdp.command("draw")
@@ -71,7 +72,7 @@ def draw_cli(
     """
     if output_path.suffix.lower() not in (".html", ".htm"):
         raise typer.BadParameter("--output: the page has to be an .html file.")
-    with user_errors():
+    with user_errors(), exit_on_signals():
         check_output(output_path, [*input_paths, *([gold_path] if gold_path else [])])
         left_out: Counter[str] = Counter()
         docs = _read_docs(input_paths, from_format, attr, left_out)

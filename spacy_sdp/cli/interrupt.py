@@ -1,52 +1,77 @@
-"""Work that ends early: by Ctrl-C, by an error, or because nobody reads on."""
+"""Work that ends early: by Ctrl-C, or by a signal."""
 
 from __future__ import annotations
 
-import multiprocessing
-import os
 import signal
+import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Generic, TypeVar
+from typing import Generic, NoReturn, TypeVar
+
+import typer
 
 Item = TypeVar("Item")
 
+# What a shell adds to the number of the signal that ended a command.
+SHELL_OFFSET = 128
+INTERRUPTED = SHELL_OFFSET + signal.SIGINT
+# The signals that ask a command to end; Windows does not have all of them.
+ENDING = [
+    getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)
+]
 
-def end_workers() -> None:
-    """End all processes that were started.
 
-    spaCy waits for its workers at the end of a pipe, whatever ends it, and a worker
-    waits until somebody takes its results: without this, both wait for ever.
+class _Ended(BaseException):
+    """A signal asked the command to end. No `except Exception` may stop this."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+
+@contextmanager
+def exit_on_signals() -> Iterator[None]:
+    """Have SIGTERM and SIGHUP end a command as an error would: with all clean-up.
+
+    The exit code is that of a shell for a command that was ended by the signal. What is
+    ignored, as by `nohup`, stays so.
     """
-    for worker in multiprocessing.active_children():
-        worker.terminate()
+    if threading.current_thread() is not threading.main_thread():
+        # Only the main thread can handle signals.
+        yield
+        return
+    numbers = [each for each in ENDING if signal.getsignal(each) == signal.SIG_DFL]
+
+    def end(number: int, frame: FrameType | None) -> NoReturn:
+        # A second signal must not disturb the clean-up.
+        for each in numbers:
+            signal.signal(each, signal.SIG_IGN)
+        raise _Ended(number)
+
+    for each in numbers:
+        signal.signal(each, end)
+    try:
+        yield
+    except _Ended as ended:
+        name = signal.Signals(ended.number).name
+        typer.secho(f"⚠ ended by {name}", fg="yellow", err=True)
+        raise typer.Exit(SHELL_OFFSET + ended.number) from None
+    finally:
+        for each in numbers:
+            signal.signal(each, signal.SIG_DFL)
 
 
-class PostponedErrors(Generic[Item]):
-    """Items that end at an error, which can be raised when all of them are done.
-
-    spaCy's worker processes do not survive an error in what they are fed with.
-    """
-
-    def __init__(self, items: Iterable[Item]) -> None:
-        """Wrap the items.
-
-        items (Iterable[Item]): The items.
-        """
-        self.items = items
-        self.error: Exception | None = None
-
-    def __iter__(self) -> Iterator[Item]:
-        try:
-            yield from self.items
-        except Exception as error:
-            self.error = error
-
-    def check(self) -> None:
-        """Raise the error, if there was one."""
-        if self.error is not None:
-            raise self.error
+@contextmanager
+def signals_held() -> Iterator[None]:
+    """Let signals wait, where the system can; a process started here has them wait."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT, *ENDING])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 class Interruptible(Generic[Item]):
@@ -63,7 +88,6 @@ class Interruptible(Generic[Item]):
         self.items = items
         self.interrupted = False
         self._waiting = False
-        self._process = os.getpid()
 
     def __iter__(self) -> Iterator[Item]:
         with self._handler():
@@ -87,10 +111,6 @@ class Interruptible(Generic[Item]):
             signal.signal(signal.SIGINT, before)
 
     def _interrupt(self, number: int, frame: FrameType | None) -> None:
-        if os.getpid() != self._process:
-            # A worker, which inherited this handler.
-            os._exit(1)
-        end_workers()
         if self.interrupted or self._waiting:
             self.interrupted = True
             raise KeyboardInterrupt

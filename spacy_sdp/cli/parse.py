@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated
 
-import torch
 import typer
+from spacy.tokens import Doc
 from tqdm import tqdm
 
 from ..extensions import DEFAULT_ATTR
 from ..formats.files import STANDARD_STREAM
 from ._app import PROGRESS, check_output, sdp, user_errors
-from .interrupt import Interruptible, PostponedErrors, end_workers
+from .interrupt import INTERRUPTED, Interruptible, exit_on_signals
 from .pipelines import MODEL_HELP, load_pipeline
 from .results import (
     OUTPUT_FORMATS,
@@ -23,9 +24,16 @@ from .results import (
     graph_of,
     write_results,
 )
-from .texts import INPUT_FORMATS, is_file, read_inputs
-
-INTERRUPTED = 130  # what a shell says of a command that Ctrl-C ended
+from .texts import (
+    INPUT_FORMATS,
+    TEXT_COLUMN,
+    Errors,
+    Input,
+    is_file,
+    list_errors,
+    read_inputs,
+)
+from .workers import Parsed, parse_in_processes, parse_inputs
 
 
 @sdp.command("parse")
@@ -62,6 +70,17 @@ def parse_cli(
             help=f"Format to write, if not by suffix: {', '.join(OUTPUT_FORMATS)}.",
         ),
     ] = None,
+    text_column: Annotated[
+        str, typer.Option(metavar="NAME", help="Key of the text in .jsonl files.")
+    ] = TEXT_COLUMN,
+    errors_path: Annotated[
+        Path | None,
+        typer.Option(
+            "--errors",
+            metavar="FILE",
+            help="List texts that cannot be parsed in this .jsonl file, and go on.",
+        ),
+    ] = None,
     threshold: Annotated[
         float | None,
         typer.Option(
@@ -93,9 +112,14 @@ def parse_cli(
     sentence with an asterisk. jsonl is what spaCy's doc.to_json() gives, with the graph
     and its triples; html is a page of pictures.
 
-    Exit codes: 0; 1 for an error, with a line on stderr that begins with ✘ (a file is
-    then not written); 2 for wrong options; 130 after Ctrl-C, with what was parsed until
-    then written as a whole.
+    A row of a .jsonl file without a text, and a text on which the pipeline fails, are
+    errors. With --errors, they are listed with "input", "line" (or "doc"), "reason" and
+    "row" instead, and the rest is parsed.
+
+    Exit codes: 0, also if --errors lists something; 1 for an error, or if a process of
+    --n-process died, with a line on stderr that begins with ✘ (a file is then not
+    written); 2 for wrong options; 130 after Ctrl-C, with what was parsed until then
+    written as a whole; 143 after SIGTERM and 129 after SIGHUP, without a file.
     """
     if not inputs and (sys.stdin is None or sys.stdin.isatty()):
         raise typer.BadParameter('Give a text to parse, as in sdp parse "It works."')
@@ -104,38 +128,50 @@ def parse_cli(
             f"--from: there is no format {from_format!r}; choose one of "
             f"{', '.join(INPUT_FORMATS)}."
         )
+    if errors_path is not None and errors_path.resolve() == output_path.resolve():
+        raise typer.BadParameter("--errors and --output must be different files.")
     to = find_output_format(output_path, to_format)
     arguments = inputs or [STANDARD_STREAM]
-    with user_errors():
-        check_output(output_path, [Path(each) for each in arguments if is_file(each)])
-        if n_process > 1:
-            # Threads and processes together would deadlock, and be slower.
-            torch.set_num_threads(1)
+    files = [Path(each) for each in arguments if is_file(each)]
+    with user_errors(), exit_on_signals():
+        check_output(output_path, files)
+        if errors_path is not None:
+            check_output(errors_path, files)
         nlp = load_pipeline(model, threshold)
-        texts = PostponedErrors(read_inputs(arguments, from_format, nlp.vocab))
-        parsed = nlp.pipe(
-            texts, as_tuples=True, batch_size=batch_size, n_process=n_process
+        size = batch_size or nlp.batch_size
+        with list_errors(errors_path) as errors:
+            texts = read_inputs(arguments, from_format, nlp.vocab, text_column, errors)
+            if n_process == 1:
+                parsing = parse_inputs(texts, nlp, size)
+            else:
+                parsing = parse_in_processes(
+                    texts, nlp, size, n_process, model, threshold
+                )
+            # Closed, so that no process is left, whatever ends this.
+            with closing(parsing) as parsed:
+                results = Interruptible(_watch(parsed, errors, attr))
+                title = ", ".join(path.name for path in files) or "Semantic graphs"
+                write_results(results, output_path, to, attr, title)
+    if errors.count:
+        noun = "text was" if errors.count == 1 else "texts were"
+        typer.secho(
+            f"⚠ {errors_path}: {errors.count} {noun} not parsed", fg="yellow", err=True
         )
-        results = Interruptible(_watch(parsed, texts, attr))
-        title = ", ".join(Path(each).name for each in arguments if is_file(each))
-        write_results(results, output_path, to, attr, title or "Semantic graphs")
     if results.interrupted:
         typer.secho("⚠ interrupted: the rest was not parsed", fg="yellow", err=True)
         raise typer.Exit(INTERRUPTED)
 
 
 def _watch(
-    results: Iterable[Result], texts: PostponedErrors, attr: str
+    parsed: Iterable[tuple[Input, Parsed]], errors: Errors, attr: str
 ) -> Iterator[Result]:
     """Check that there are graphs, and show how many words a second they take."""
-    try:
-        with tqdm(unit=" words", **PROGRESS) as bar:
-            for doc, context in results:
+    with tqdm(unit=" words", **PROGRESS) as bar:
+        for text, doc in parsed:
+            if isinstance(doc, Doc):
                 graph_of(doc, attr)
                 bar.update(len(doc))
-                yield doc, context
-    except BaseException:
-        # Also if the reader of our output has seen enough.
-        end_workers()
-        raise
-    texts.check()
+                yield doc, text.row
+            else:
+                row = {"row": text.row} if text.row else {}
+                errors.add(text.source, text.place, doc, **row)

@@ -99,6 +99,17 @@ def write_docs(docs: Iterable[Doc], path: Path | str) -> None:
     docs (Iterable[Doc]): The Docs.
     path (Path): The file; an existing one is replaced when all is written.
     """
+    data = to_bytes(docs)
+    with atomic_write(path) as file:
+        file.write(data)
+
+
+def to_bytes(docs: Iterable[Doc]) -> bytes:
+    """Give what `write_docs` writes.
+
+    docs (Iterable[Doc]): The Docs.
+    RETURNS (bytes): What `DocBin.from_bytes` reads.
+    """
     # What DocBin(store_user_data=True) does, but with one packer for all Docs: each
     # new one looks for its extensions anew, which takes longer than to pack a Doc.
     doc_bin = DocBin()
@@ -109,5 +120,4 @@ def write_docs(docs: Iterable[Doc], path: Path | str) -> None:
         data = {key: doc.user_data[key] for key in doc.user_data if key != TRF_DATA}
         doc_bin.user_data.append(packer.pack(data))
     doc_bin.store_user_data = True
-    with atomic_write(path) as file:
-        file.write(doc_bin.to_bytes())
+    return doc_bin.to_bytes()

@@ -1,0 +1,169 @@
+"""Texts that are parsed in batches, by one process or by several."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+from collections import deque
+from collections.abc import Generator, Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from functools import lru_cache
+from multiprocessing.connection import wait
+from threading import Thread
+
+import torch
+from spacy.language import Language
+from spacy.tokens import Doc, DocBin
+from spacy.util import minibatch
+
+from ..formats import docbin
+from .interrupt import signals_held
+from .pipelines import load_pipeline
+from .texts import Input
+
+# Batches that are under way, so that no worker has to wait for its next one.
+BATCHES_PER_WORKER = 2
+
+# A Doc, or why there is none.
+Parsed = Doc | str
+
+
+def parse_inputs(
+    inputs: Iterable[Input], nlp: Language, batch_size: int
+) -> Generator[tuple[Input, Parsed], None, None]:
+    """Parse texts in this process.
+
+    inputs (Iterable[Input]): The texts.
+    nlp (Language): The pipeline.
+    batch_size (int): How many texts are parsed at a time.
+    YIELDS (Tuple[Input, Doc | str]): Each text with its Doc, or with what the pipeline
+        stumbled over.
+    """
+    for batch in minibatch(inputs, batch_size):
+        yield from zip(batch, _parse(nlp, [each.text for each in batch]), strict=True)
+
+
+def parse_in_processes(
+    inputs: Iterable[Input],
+    nlp: Language,
+    batch_size: int,
+    n_process: int,
+    model: str | None,
+    threshold: float | None,
+) -> Generator[tuple[Input, Parsed], None, None]:
+    """Parse texts in other processes, which end with this generator.
+
+    inputs (Iterable[Input]): The texts, which are read as they are needed.
+    nlp (Language): The pipeline; the Docs have its vocabulary.
+    batch_size (int): How many texts are parsed at a time.
+    n_process (int): The number of processes.
+    model (Optional[str]): The name of the pipeline, for `load_pipeline`.
+    threshold (Optional[float]): Its threshold, for `load_pipeline`.
+    YIELDS (Tuple[Input, Doc | str]): What `parse_inputs` yields, in the same order.
+    """
+    others = multiprocessing.active_children()
+    # New processes, and not forks of this one: a fork would wait for the threads of
+    # torch, which it does not have.
+    context = multiprocessing.get_context("spawn")
+    executor = ProcessPoolExecutor(n_process, context, initializer=_start)
+    pending: deque[tuple[list[Input], Future[_Answer]]] = deque()
+    try:
+        for batch in minibatch(inputs, batch_size):
+            # The executor starts a process if it needs one. None may be forgotten
+            # halfway, and Ctrl-C is no business of theirs: in a terminal, they get it.
+            with signals_held():
+                answer = executor.submit(_work, model, threshold, *_pack(batch))
+            pending.append((batch, answer))
+            if len(pending) == BATCHES_PER_WORKER * n_process:
+                yield from _unpack(*pending.popleft(), nlp)
+        while pending:
+            yield from _unpack(*pending.popleft(), nlp)
+    except BrokenProcessPool:
+        raise ChildProcessError(
+            "A worker process died. Did it run out of memory? Try a smaller "
+            "--n-process or --batch-size."
+        ) from None
+    finally:
+        for process in multiprocessing.active_children():
+            if process not in others:
+                process.kill()
+        executor.shutdown()
+
+
+def _parse(nlp: Language, texts: list[str | Doc]) -> list[Parsed]:
+    """Parse a batch; if that fails, text by text, to find out which one it is."""
+    try:
+        return list(nlp.pipe(map(_copy, texts), batch_size=len(texts)))
+    except Exception:
+        return [_parse_alone(nlp, text) for text in texts]
+
+
+def _parse_alone(nlp: Language, text: str | Doc) -> Parsed:
+    try:
+        return nlp(_copy(text))
+    except Exception as error:
+        return f"the pipeline failed ({type(error).__name__}: {error})"
+
+
+def _copy(text: str | Doc) -> str | Doc:
+    # A pipeline that fails leaves Docs with half of their annotations.
+    return text.copy() if isinstance(text, Doc) else text
+
+
+# A batch on its way to a worker: the texts, None for each Doc, and the Docs.
+_Question = tuple[list[str | None], bytes]
+# And on its way back: why there is no Doc, None for each Doc, and the Docs.
+_Answer = tuple[list[str | None], bytes]
+
+
+def _pack(batch: list[Input]) -> _Question:
+    return _split([each.text for each in batch])
+
+
+def _split(items: list[str | Doc]) -> tuple[list[str | None], bytes]:
+    strings = [None if isinstance(each, Doc) else each for each in items]
+    return strings, docbin.to_bytes(each for each in items if isinstance(each, Doc))
+
+
+def _join(strings: list[str | None], data: bytes, nlp: Language) -> list[str | Doc]:
+    docs = DocBin().from_bytes(data).get_docs(nlp.vocab)
+    return [next(docs) if each is None else each for each in strings]
+
+
+def _unpack(
+    batch: list[Input], answer: Future[_Answer], nlp: Language
+) -> Iterator[tuple[Input, Parsed]]:
+    return zip(batch, _join(*answer.result(), nlp), strict=True)
+
+
+# The rest runs in the workers.
+
+
+def _start() -> None:
+    """Leave it to the parent when to end, and end with it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(signal, "pthread_sigmask"):
+        # What was held when the worker was started.
+        signal.pthread_sigmask(signal.SIG_SETMASK, [])
+    # As many threads as there are processes are enough.
+    torch.set_num_threads(1)
+    Thread(target=_leave_with_parent, daemon=True).start()
+
+
+def _leave_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    wait([parent.sentinel])
+    os._exit(1)
+
+
+_load_once = lru_cache(maxsize=1)(load_pipeline)
+
+
+def _work(
+    model: str | None, threshold: float | None, strings: list[str | None], docs: bytes
+) -> _Answer:
+    nlp = _load_once(model, threshold)
+    return _split(_parse(nlp, _join(strings, docs, nlp)))
