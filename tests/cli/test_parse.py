@@ -142,47 +142,6 @@ def test_a_page_of_pictures(chain, tmp_path):
     assert "<h1>Semantic graphs</h1>" in page
 
 
-def test_processes_give_the_same_in_the_same_order(chain, tmp_path):
-    path = tmp_path / "in.txt"
-    path.write_text("\n\n".join(f"Dog {i} barks." for i in range(20)))
-    one, two = (
-        run("parse", path, "--model", chain, "--batch-size", 3, "--n-process", n)
-        for n in (1, 2)
-    )
-    assert one == two and one[1].count("barks.\n") == 20
-
-
-@pytest.mark.parametrize("end", ["error", "interrupt", "closed pipe"])
-def test_an_early_end_does_not_wait_for_other_processes(end, chain, tmp_path):
-    """As a process of its own, which would hang for ever."""
-    path = tmp_path / "in.jsonl"
-    lines = ['{"text": "Dogs bark."}'] * 3000
-    path.write_text("\n".join([*lines, "broken" if end == "error" else ""]))
-    command = [sys.executable, "-c", MAIN, str(Path(__file__).parents[1]), "parse"]
-    command += [path, "--model", chain, "--n-process", "2", "--batch-size", "20"]
-    with subprocess.Popen(
-        list(map(str, command)),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    ) as process:
-        if end != "error":
-            process.stdout.readline()
-        if end == "interrupt":
-            process.send_signal(signal.SIGINT)
-        if end == "closed pipe":
-            process.stdout.close()
-            err = process.stderr.read().decode()
-        else:
-            out, err = map(bytes.decode, process.communicate(timeout=100))
-        assert process.wait(timeout=100) == {"interrupt": 130}.get(end, 1)
-    if end == "error":
-        assert out.count("bark.\n") == 3000 and "in.jsonl, line 3001: not JSON" in err
-    if end == "interrupt":
-        assert "interrupted: the rest was not parsed" in err
-    assert "Traceback" not in err
-
-
 def test_closed_streams_are_named(chain):
     command = f'"{sys.executable}" -c "{MAIN}" "{Path(__file__).parents[1]}" parse'
     for more, message in (
@@ -302,3 +261,37 @@ def test_ctrl_c_leaves_a_valid_file(suffix, chain, tmp_path):
         assert len([json.loads(line) for line in output.open()]) == 2
     else:
         assert [s.words[0] for s in read(output)] == ["Dogs", "Cats"]
+
+
+@pytest.mark.parametrize("name", ["rows.csv", "rows.TSV"])
+def test_tables_are_not_parsed_as_prose(name, chain, tmp_path):
+    path = tmp_path / name
+    path.write_text("id,text\n1,Dogs bark.\n")
+    code, out, err = run("parse", path, "--model", chain)
+    assert (code, out) == (1, "")
+    assert "files are not supported; convert it to JSONL" in err
+    assert run("parse", path, "--model", chain, "--from", "lines")[0] == 0
+
+
+BAD_ROWS = {
+    "broken": "not JSON (Expecting value: line 1 column 1 (char 0))",
+    '{"body": 5}': 'expected an object with a text, as in {"body": "..."}',
+    "[1]": 'expected an object with a text, as in {"body": "..."}',
+    '{"body": "\\ud800"}': "half of a surrogate pair is no character",
+}
+
+
+def test_bad_rows_are_listed_and_the_rest_is_parsed(chain, tmp_path):
+    path, errors = tmp_path / "in.jsonl", tmp_path / "errors.jsonl"
+    good = '{"body": "Dogs bark."}'
+    path.write_text("\n".join([good, *BAD_ROWS, good]))
+    arguments = ["parse", path, "--model", chain, "--text-column", "body"]
+    code, out, err = run(*arguments, "--errors", errors)
+    assert code == 0 and out.count("Dogs bark.\n") == 2
+    assert f"{errors}: 4 texts were not parsed" in err
+    found = [json.loads(line) for line in errors.read_text().splitlines()]
+    assert [each["line"] for each in found] == [2, 3, 4, 5]
+    assert [each["reason"] for each in found] == list(BAD_ROWS.values())
+    assert [each.get("row") for each in found[:3]] == [None, {"body": 5}, [1]]
+    code, _, err = run(*arguments)
+    assert code == 1 and "in.jsonl, line 2: not JSON" in err
