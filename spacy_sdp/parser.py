@@ -1,5 +1,6 @@
 """The pipeline component `sdp_meanfield`."""
 
+import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import islice
@@ -19,6 +20,7 @@ from .alignment import align_one_to_one
 from .arc import IndexedArc
 from .extensions import DEFAULT_ATTR, get_graph, register_extensions, set_graph
 from .graph import SemanticGraph
+from .inputs import find_missing_inputs
 from .model.arcs import FIRST_LABEL, NULL, ROOT
 from .model.batch import ArcPosteriors, ArcScores, Batch, GoldArcs
 from .model.loss import arc_loss
@@ -127,6 +129,7 @@ class SemanticParser(TrainablePipe):
         self.threshold = threshold
         self.scorer = scorer
         self.cfg: dict[str, Any] = {"labels": []}
+        self._has_warned = False
 
     @property
     def threshold(self) -> float | None:
@@ -235,6 +238,7 @@ class SemanticParser(TrainablePipe):
         with_tokens = [number for number, doc in enumerate(docs) if len(doc)]
         if not with_tokens:
             return parsed
+        self._warn_of_missing_inputs(docs)
         posteriors = self.model.predict([docs[number] for number in with_tokens])
         assert isinstance(posteriors, ArcPosteriors)
         to_numpy = self.model.ops.to_numpy
@@ -262,6 +266,20 @@ class SemanticParser(TrainablePipe):
                 score = float(probabilities[row])
                 arcs.append(IndexedArc(head, dep, label, score))
         return parsed
+
+    def _warn_of_missing_inputs(self, docs: list[Doc]) -> None:
+        """Say once that the pipeline lacks what the model was trained with."""
+        if self._has_warned:
+            return
+        missing = find_missing_inputs(self.model, docs)
+        if missing:
+            self._has_warned = True
+            warnings.warn(
+                f"The graphs of '{self.name}' will be wrong: it needs "
+                f"{' and '.join(missing)}, which no Doc has. Is this component "
+                "missing, disabled, or after the parser in the pipeline?",
+                stacklevel=2,
+            )
 
     def set_annotations(self, docs: Iterable[Doc], graphs: list[ParsedArcs]) -> None:
         """Store graphs in `Doc._.<attr>`.

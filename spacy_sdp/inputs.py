@@ -1,0 +1,72 @@
+"""What a parser's model reads from Docs, and whether it is there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+from spacy.attrs import IDS
+from spacy.pipeline.tok2vec import Tok2VecListener
+from spacy.tokens import Doc
+from spacy_transformers.layers import TransformerListener
+from thinc.api import Model
+
+# Attributes that only a component sets, and which one usually does.
+SETTERS = {
+    "TAG": "tagger",
+    "POS": "morphologizer",
+    "MORPH": "morphologizer",
+    "LEMMA": "lemmatizer",
+    "DEP": "parser",
+}
+NAMES = {number: name for name, number in IDS.items()}
+
+
+def find_missing_inputs(model: Model[Any, Any], docs: list[Doc]) -> list[str]:
+    """Tell what the model reads that none of the Docs has.
+
+    model (Model): The model, all of whose layers are looked at.
+    docs (List[Doc]): The Docs that it is about to read.
+    RETURNS (List[str]): For each input that is missing, what it is and the component
+        that should have set it.
+    """
+    docs = [doc for doc in docs if any(not token.is_space for token in doc)]
+    if not docs:
+        return []
+    return [
+        description
+        for description, is_set in dict(_inputs(model)).items()
+        if not any(map(is_set, docs))
+    ]
+
+
+def _inputs(model: Model[Any, Any]) -> Iterator[tuple[str, Callable[[Doc], bool]]]:
+    """Yield what is read, with a function that tells whether a Doc has it."""
+    for node in model.walk():
+        if isinstance(node, TransformerListener):
+            name = _upstream(node.upstream_name, "transformer")
+            yield f"the vectors of '{name}'", _has_transformer_output
+        elif isinstance(node, Tok2VecListener):
+            name = _upstream(node.upstream_name, "tok2vec")
+            yield f"the vectors of '{name}'", _has_tensor
+        for column in node.attrs.get("columns", ()):
+            attr = NAMES.get(column, column)
+            if attr in SETTERS:
+                yield (
+                    f"Token.{attr.lower()}_, set by a component such as "
+                    f"'{SETTERS[attr]}'",
+                    partial(Doc.has_annotation, attr=attr),
+                )
+
+
+def _upstream(name: str, default: str) -> str:
+    return default if name == "*" else name
+
+
+def _has_transformer_output(doc: Doc) -> bool:
+    return doc._.trf_data is not None
+
+
+def _has_tensor(doc: Doc) -> bool:
+    return bool(doc.tensor.size)
