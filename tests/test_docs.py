@@ -20,6 +20,8 @@ from spacy_sdp.optimizer import make_adam
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf8")
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+# With another version, installing with the constraints would replace the CPU build.
+(TORCH,) = re.findall(r"^torch==.*$", (ROOT / "constraints.txt").read_text(), re.M)
 
 # Commands that are not run here, and why.
 ELSEWHERE = {
@@ -29,6 +31,7 @@ ELSEWHERE = {
     'pip install -c constraints.txt ".[test]" pipelines/*.whl && python -m pytest',
     'pip install -c constraints.txt ".[project]"',
     'pip install -c constraints.txt ".[erg]"',
+    f"pip install {TORCH} --index-url https://download.pytorch.org/whl/cpu",
     # They download, or take hours.
     "python -m spacy project assets",
     "python -m spacy project run all",

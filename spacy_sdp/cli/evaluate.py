@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -22,7 +22,7 @@ from ._app import (
 )
 
 
-class Representation(str, Enum):
+class Representation(StrEnum):
     dm = "dm"
     pas = "pas"
     psd = "psd"
