@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import groupby
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -16,7 +15,7 @@ from spacy.vocab import Vocab
 
 from .. import formats
 from ..formats import FormatError, docbin
-from ..formats.files import STANDARD_STREAM, atomic_write, read_lines
+from ..formats.files import STANDARD_STREAM, atomic_write, read_blocks, read_lines
 
 SUFFIXES = {".txt": "text", ".jsonl": "jsonl", ".spacy": "spacy"}
 # Tables, which are no running text.
@@ -163,11 +162,9 @@ def _find_format(path: str, format: str | None) -> str:
 
 def _read_paragraphs(path: str) -> Iterator[Input]:
     """Yield what stands between blank lines, whose line breaks mean nothing."""
-    lines = read_lines(path)
-    for is_blank, block in groupby(lines, key=lambda line: not line[1].strip()):
-        if not is_blank:
-            (first, *_), texts = zip(*block, strict=True)
-            yield Input(" ".join(texts), path, {"line": first})
+    for block in read_blocks(path, is_blank=lambda line: not line.strip()):
+        (first, *_), texts = zip(*block, strict=True)
+        yield Input(" ".join(texts), path, {"line": first})
 
 
 def _read_jsonl(path: str, text_column: str, errors: Errors) -> Iterator[Input]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -10,8 +11,18 @@ from spacy.vocab import Vocab
 from srsly.msgpack import Packer
 
 from ..extensions import DEFAULT_ATTR
-from .files import FormatError, atomic_write, open_input
+from .files import (
+    LONGEST_REASON,
+    FormatError,
+    atomic_write,
+    check_unpacked,
+    max_unpacked,
+    open_input,
+)
 from .sentence import Sentence, documents, to_doc
+
+# Bytes that are unpacked at a time.
+PIECE = 2**20
 
 # The key of Doc._.trf_data in the user data.
 TRF_DATA = ("._.", "trf_data", None, None)
@@ -44,7 +55,8 @@ def to_sentences(doc: Doc, attr: str, path: Path | str, number: int) -> list[Sen
     except Exception as error:
         # The user data of a file can be anything.
         raise FormatError(
-            f"Doc {number}: what is stored for Doc._.{attr} is no graph ({error!r})",
+            f"Doc {number}: what is stored for Doc._.{attr} is no graph "
+            f"({type(error).__name__}: {str(error)[:LONGEST_REASON]})",
             path,
         ) from None
 
@@ -57,15 +69,30 @@ def read_docs(path: Path | str, vocab: Vocab | None = None) -> Iterator[Doc]:
     YIELDS (Doc): The Docs.
     """
     with open_input(path) as file:
-        data = file.read()
+        data = file.read(max_unpacked() + 1)
     try:
+        _check_unpacked(data, path)
         doc_bin = DocBin().from_bytes(data)
         yield from doc_bin.get_docs(vocab or Vocab())
+    except FormatError:
+        raise
     except Exception as error:
-        # Whatever broke in unpacking depends on where the file is broken.
+        # Whatever broke in unpacking depends on where the file is broken. What it
+        # quotes may be all that was unpacked.
+        reason = f"{type(error).__name__}: {str(error)[:LONGEST_REASON]}"
         raise FormatError(
-            f"not a .spacy file, or a broken one ({error!r})", path
+            f"not a .spacy file, or a broken one ({reason})", path
         ) from None
+
+
+def _check_unpacked(data: bytes, path: Path | str) -> None:
+    """Refuse a file that would fill the memory, without unpacking all of it."""
+    unpacker = zlib.decompressobj()
+    size = 0
+    while data:
+        size += len(unpacker.decompress(data, PIECE))
+        check_unpacked(size, path)
+        data = unpacker.unconsumed_tail
 
 
 def write(

@@ -39,12 +39,12 @@ from functools import cache
 from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 from ..algorithms import has_cycle
 from .eds_to_dm import Node, Token, convert
 from .erg_text import words_and_text
-from .files import FormatError, read_lines
+from .files import FormatError, check_unpacked, decode_lines, read_lines
 from .sentence import Sentence, column
 from .spelling import plain_spelling
 
@@ -278,14 +278,15 @@ def _read_relation_lines(path: Path) -> Iterator[tuple[int, str]]:
     if path.suffix != ".gz":
         yield from read_lines(path)
         return
+    size = 0
     try:
-        with gzip.open(path, "rt", encoding="utf-8", newline="\n") as file:
-            for number, line in enumerate(file, start=1):
-                yield number, line.removesuffix("\n").removesuffix("\r")
+        with gzip.open(path) as file:
+            for number, line in decode_lines(cast(BinaryIO, file), path):
+                size += len(line) + 1
+                check_unpacked(size, path)
+                yield number, line
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise FormatError(f"a broken gzip file ({error})", path) from None
-    except UnicodeDecodeError as error:
-        raise FormatError(f"not UTF-8 ({error})", path) from None
 
 
 def _unescape(cell: str) -> str:

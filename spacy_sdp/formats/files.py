@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from errno import EISDIR, ENOENT
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO, TypeVar
 
@@ -16,6 +17,11 @@ STANDARD_STREAM = "-"
 # What stands for nothing in tab-separated files.
 NOTHING = "_"
 LONGEST_REASON = 500
+# A line or a block of lines that is longer is no text, such as what /dev/zero gives.
+LONGEST_LINE = 16 * 2**20
+# The environment variable for what a compressed file may unpack to, in bytes.
+MAX_UNPACKED = "SPACY_SDP_MAX_UNPACKED"
+DEFAULT_MAX_UNPACKED = 1_000_000_000
 
 Record = TypeVar("Record")
 
@@ -54,32 +60,81 @@ def read_lines(path: Path | str) -> Iterator[tuple[int, str]]:
     well contain one of the other characters that Unicode counts as line breaks.
     """
     with open_input(path) as file:
-        for number, raw in enumerate(file, start=1):
-            try:
-                line = raw.decode("utf-8-sig" if number == 1 else "utf-8")
-            except UnicodeDecodeError as error:
-                raise FormatError(
-                    f"not UTF-8 (byte {error.start + 1} of the line is "
-                    f"0x{raw[error.start]:02x}); convert the file to UTF-8 first",
-                    path,
-                    number,
-                ) from None
-            if "\0" in line:
-                raise FormatError("a NUL byte; is this a text file?", path, number)
-            yield number, line.removesuffix("\n").removesuffix("\r")
+        yield from decode_lines(file, path)
 
 
-def read_blocks(path: Path | str) -> Iterator[list[tuple[int, str]]]:
+def decode_lines(file: BinaryIO, path: Path | str) -> Iterator[tuple[int, str]]:
+    """Yield the lines of an open file; as `read_lines`.
+
+    file (BinaryIO): The file.
+    path (Path): Its name, for errors.
+    YIELDS (Tuple[int, str]): The number of a line, and the line.
+    """
+    lines = iter(partial(file.readline, LONGEST_LINE + 1), b"")
+    for number, raw in enumerate(lines, start=1):
+        if len(raw) > LONGEST_LINE:
+            raise FormatError(
+                f"a line of more than {LONGEST_LINE:,} bytes; is this a text file?",
+                path,
+                number,
+            )
+        try:
+            line = raw.decode("utf-8-sig" if number == 1 else "utf-8")
+        except UnicodeDecodeError as error:
+            raise FormatError(
+                f"not UTF-8 (byte {error.start + 1} of the line is "
+                f"0x{raw[error.start]:02x}); convert the file to UTF-8 first",
+                path,
+                number,
+            ) from None
+        if "\0" in line:
+            raise FormatError("a NUL byte; is this a text file?", path, number)
+        yield number, line.removesuffix("\n").removesuffix("\r")
+
+
+def read_blocks(
+    path: Path | str, is_blank: Callable[[str], bool] = lambda line: not line
+) -> Iterator[list[tuple[int, str]]]:
     """Yield the numbered lines between blank ones."""
     block: list[tuple[int, str]] = []
+    size = 0
     for number, line in read_lines(path):
-        if line:
-            block.append((number, line))
-        elif block:
-            yield block
-            block = []
+        if is_blank(line):
+            if block:
+                yield block
+            block, size = [], 0
+            continue
+        block.append((number, line))
+        size += len(line) + 1
+        if size > LONGEST_LINE:
+            raise FormatError(
+                f"more than {LONGEST_LINE:,} characters without a blank line",
+                path,
+                number,
+            )
     if block:
         yield block
+
+
+def max_unpacked() -> int:
+    """RETURNS (int): How many bytes a compressed file may unpack to."""
+    value = os.environ.get(MAX_UNPACKED, "")
+    if value and not value.isdecimal():
+        raise ValueError(
+            f"The environment variable {MAX_UNPACKED} must be a number of bytes, not "
+            f"{value!r}."
+        )
+    return int(value or DEFAULT_MAX_UNPACKED)
+
+
+def check_unpacked(size: int, path: Path | str) -> None:
+    """Refuse a compressed file that unpacks to more bytes than are allowed."""
+    if size > max_unpacked():
+        raise FormatError(
+            f"it unpacks to more than {max_unpacked():,} bytes; if you trust the file, "
+            f"set the environment variable {MAX_UNPACKED} to a larger number",
+            path,
+        )
 
 
 def check_columns(cells: list[str], columns: Sequence[str], line: int) -> None:

@@ -1,0 +1,112 @@
+"""Files that would fill the memory are refused with a sentence."""
+
+import gzip
+import os
+import subprocess
+import sys
+import zlib
+
+import pytest
+from util import run
+
+from spacy_sdp.formats import docbin, erg
+from spacy_sdp.formats.files import LONGEST_LINE, FormatError, read_blocks, read_lines
+
+resource = pytest.importorskip("resource", reason="needs Unix")
+
+
+def bomb(size):
+    """As many zeros, compressed."""
+    packer = zlib.compressobj()
+    piece = bytes(10_000_000)
+    pieces = [packer.compress(piece) for _ in range(size // len(piece))]
+    return b"".join(pieces) + packer.flush()
+
+
+def test_a_docbin_that_unpacks_to_too_much_is_refused_in_little_memory(
+    tmp_path, monkeypatch
+):
+    path = tmp_path / "bomb.spacy"
+    path.write_bytes(bomb(400_000_000))
+    monkeypatch.setenv("SPACY_SDP_MAX_UNPACKED", "300000000")
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(FormatError, match="unpacks to more than 300,000,000 bytes"):
+        list(docbin.read_docs(path))
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000  # KB
+    assert "SPACY_SDP_MAX_UNPACKED" in run("convert", path, tmp_path / "x.sdp")[2]
+
+
+def test_the_limit_is_a_setting(tmp_path, monkeypatch, cat):
+    path = tmp_path / "cat.spacy"
+    docbin.write_docs([cat], path)
+    monkeypatch.setenv("SPACY_SDP_MAX_UNPACKED", "100")
+    with pytest.raises(FormatError, match="unpacks to more than 100 bytes"):
+        list(docbin.read_docs(path))
+    monkeypatch.setenv("SPACY_SDP_MAX_UNPACKED", "1000000")
+    assert [doc.text for doc in docbin.read_docs(path)] == [cat.text]
+    monkeypatch.setenv("SPACY_SDP_MAX_UNPACKED", "much")
+    with pytest.raises(ValueError, match="must be a number of bytes, not 'much'"):
+        list(docbin.read_docs(path))
+
+
+def test_a_broken_docbin_is_not_quoted_at_length(tmp_path):
+    path = tmp_path / "long.spacy"
+    path.write_bytes(bomb(50_000_000))
+    with pytest.raises(FormatError) as found:
+        list(docbin.read_docs(path))
+    assert len(str(found.value)) < 1000
+
+
+def test_a_relation_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
+    path = tmp_path / "item.gz"
+    path.write_bytes(gzip.compress(b"1@word\n" * 10_000))
+    assert len(list(erg._read_relation_lines(path))) == 10_000
+    monkeypatch.setenv("SPACY_SDP_MAX_UNPACKED", "50000")
+    with pytest.raises(FormatError, match="unpacks to more than 50,000 bytes"):
+        list(erg._read_relation_lines(path))
+    monkeypatch.undo()
+    path.write_bytes(gzip.compress(b"x" * (LONGEST_LINE + 1)))
+    with pytest.raises(FormatError, match="line 1: a line of more than 16,777,216"):
+        list(erg._read_relation_lines(path))
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="needs /dev/zero")
+@pytest.mark.parametrize("command", ["parse", "convert", "draw"])
+def test_what_never_ends_is_refused(command, tmp_path):
+    link = tmp_path / "in.sdp"
+    link.symlink_to("/dev/zero")
+    if command == "parse":
+        arguments = ["parse", link, "--from", "lines", "--model", "en_sdp_dm_sm"]
+        pytest.importorskip("en_sdp_dm_sm", reason="en_sdp_dm_sm is not installed")
+    elif command == "convert":
+        arguments = ["convert", link, tmp_path / "out.conllu"]
+    else:
+        arguments = ["draw", link, "--output", tmp_path / "out.html"]
+    code, _, err = run(*arguments)
+    assert code == 1
+    assert "line 1: a line of more than 16,777,216 bytes; is this a text file?" in err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.sdp"]
+
+
+def test_a_line_and_a_block_may_be_as_long_as_the_limit(tmp_path):
+    path = tmp_path / "in.txt"
+    path.write_bytes(b"x" * (LONGEST_LINE - 1) + b"\nshort")
+    lengths = [len(line) for _, line in read_lines(path)]
+    assert lengths == [LONGEST_LINE - 1, 5]
+    with pytest.raises(FormatError, match="line 2: more than 16,777,216 characters"):
+        list(read_blocks(path))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs named pipes")
+def test_an_endless_pipe_is_refused(tmp_path):
+    """As a process of its own: whoever writes to the pipe must not wait for ever."""
+    command = "yes word | " + f'"{sys.executable}" -m spacy_sdp convert - '
+    command += f'"{tmp_path}/out.conllu" --from sdp'
+    result = subprocess.run(
+        ["bash", "-c", command], capture_output=True, text=True, timeout=100
+    )
+    assert result.returncode == 1
+    assert "characters without a blank line" in result.stderr or (
+        "expected" in result.stderr
+    )
+    assert list(tmp_path.iterdir()) == []
