@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from operator import index
+
+# What is quoted in messages may be as long or deep as a file.
+from reprlib import repr
 from typing import Any
 
 from spacy.tokens import Doc
@@ -20,6 +23,7 @@ def check_arcs(doc: Doc, arcs: Iterable[ArcTuple | Arc]) -> list[IndexedArc]:
     RETURNS (List[IndexedArc]): The same arcs.
     """
     sentence_of = sentence_numbers(doc)
+    arcs = _to_list(arcs, "arcs")
     seen: set[tuple[int, int, str]] = set()
     checked = []
     for each in arcs:
@@ -28,7 +32,7 @@ def check_arcs(doc: Doc, arcs: Iterable[ArcTuple | Arc]) -> list[IndexedArc]:
         if reason is None and arc[:3] in seen:
             reason = "a duplicate; the same arc was given before."
         if reason is not None:
-            raise ValueError(f"Invalid arc {tuple(arc[:3])}: {reason}")
+            raise ValueError(f"Invalid arc {repr(tuple(arc[:3]))}: {reason}")
         seen.add(arc[:3])
         checked.append(arc)
     return checked
@@ -42,7 +46,7 @@ def check_nodes(doc: Doc, indices: Iterable[Any], kind: str) -> list[int]:
     kind (str): What they are, for the message of an error.
     RETURNS (List[int]): The same indices.
     """
-    checked = [_to_index(i, kind) for i in indices]
+    checked = [_to_index(i, kind) for i in _to_list(indices, f"{kind}s")]
     for i in checked:
         if not 0 <= i < len(doc):
             raise ValueError(
@@ -53,12 +57,37 @@ def check_nodes(doc: Doc, indices: Iterable[Any], kind: str) -> list[int]:
     return checked
 
 
+def check_frames(doc: Doc, frames: Mapping[int, str]) -> dict[int, str]:
+    """Give the frames of tokens, if they are that.
+
+    doc (Doc): The document the indices refer to.
+    frames (Mapping[int, str]): The frames by the indices of tokens.
+    RETURNS (Dict[int, str]): The same frames.
+    """
+    nodes = check_nodes(doc, frames, "frame")
+    for i, frame in zip(nodes, frames.values(), strict=True):
+        if not isinstance(frame, str):
+            raise ValueError(f"Invalid frame of token {i}: {repr(frame)} is no string.")
+    return dict(zip(nodes, frames.values(), strict=True))
+
+
+def _to_list(values: Any, what: str) -> list[Any]:
+    if isinstance(values, str | bytes | Mapping) and what != "frames":
+        raise ValueError(f"Expected a list of {what}, found {repr(values)}.")
+    try:
+        return list(values)
+    except TypeError:
+        raise ValueError(f"Expected a list of {what}, found {repr(values)}.") from None
+
+
 def _to_index(value: Any, kind: str) -> int:
     try:
+        if isinstance(value, bool):
+            raise TypeError
         return index(value)
     except TypeError:
         raise ValueError(
-            f"Invalid {kind} {value!r}: expected the index of a token."
+            f"Invalid {kind} {repr(value)}: expected the index of a token."
         ) from None
 
 
@@ -68,11 +97,11 @@ def _to_indexed(arc: ArcTuple | Arc) -> IndexedArc:
     try:
         head, dep, label, score = arc if len(arc) == 4 else (*arc, None)
         # numpy's numbers are accepted, but are not what is stored.
-        head, dep = index(head), index(dep)
+        head, dep = _to_index(head, "head"), _to_index(dep, "dep")
         score = None if score is None else float(score)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ValueError(
-            f"Invalid arc {arc!r}: expected (head, dep, label) or "
+            f"Invalid arc {repr(arc)}: expected (head, dep, label) or "
             "(head, dep, label, score) with token indices for head and dep."
         ) from None
     return IndexedArc(head, dep, label, score)

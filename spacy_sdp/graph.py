@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,7 @@ from spacy.tokens import Doc, Span, Token
 
 from .algorithms import find_components, find_path, has_cycle
 from .arc import Arc, ArcTuple, IndexedArc, Predicate, Triple
-from .checking import check_arcs, check_nodes
+from .checking import check_arcs, check_frames, check_nodes
 from .export import to_networkx, to_penman
 from .index import GraphIndex
 
@@ -76,9 +77,7 @@ class SemanticGraph:
         """
         indexed = check_arcs(doc, arcs)
         tops = check_nodes(doc, tops, "top")
-        frames = frames or {}
-        nodes = check_nodes(doc, frames, "frame")
-        frames = dict(zip(nodes, map(str, frames.values()), strict=True))
+        frames = check_frames(doc, frames or {})
         predicates = check_nodes(doc, predicates, "predicate")
         has_args = {arc.head for arc in indexed}
         return cls(doc, indexed, tops, frames, set(predicates) - has_args)
@@ -94,11 +93,13 @@ class SemanticGraph:
         >>> SemanticGraph.from_dict(doc, graph.to_dict()) == graph
         True
         """
-        unknown = set(data) - {"tokens", "arcs", "tops", "frames", "predicates"}
-        if unknown or not {"arcs", "tops"} <= set(data):
+        keys = set(data) if isinstance(data, Mapping) else set()
+        unknown = keys - {"tokens", "arcs", "tops", "frames", "predicates"}
+        if unknown or not {"arcs", "tops"} <= keys:
             raise ValueError(
                 "A graph dictionary has the keys 'arcs' and 'tops', and may have "
-                f"'tokens', 'frames' and 'predicates'; found {sorted(data)}."
+                "'tokens', 'frames' and 'predicates'; found "
+                f"{sorted(map(str, keys)) if keys else reprlib.repr(data)}."
             )
         if data.get("tokens", len(doc)) != len(doc):
             raise ValueError(
@@ -109,7 +110,7 @@ class SemanticGraph:
             doc,
             data["arcs"],
             data["tops"],
-            frames=dict(data.get("frames", ())),
+            frames=_to_frames(data.get("frames", ())),
             predicates=data.get("predicates", ()),
         )
 
@@ -416,3 +417,17 @@ class SemanticGraph:
 def _structure(index: GraphIndex) -> tuple[tuple[Any, ...], ...]:
     """What makes graphs of the same words equal."""
     return tuple(arc[:3] for arc in index.arcs), tuple(index.tops)
+
+
+def _to_frames(pairs: Any) -> dict[Any, Any]:
+    """Give pairs of index and frame as a dictionary."""
+    try:
+        frames = dict(pairs)
+    except (TypeError, ValueError):
+        raise ValueError(
+            "Expected the frames as a list of [index, frame], found "
+            f"{reprlib.repr(pairs)}."
+        ) from None
+    if len(frames) != len(pairs):
+        raise ValueError(f"A token has two frames: {reprlib.repr(pairs)}.")
+    return frames

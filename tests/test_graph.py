@@ -224,3 +224,47 @@ def test_graphs_can_be_pickled(cat):
     again = pickle.loads(pickle.dumps(graph))
     assert again == graph and again.doc is not cat
     assert again.heads(again.doc[5]) == (Arc(again.doc[3], again.doc[5], "ARG2"),)
+
+
+def nested(depth):
+    value = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize(
+    "changes, reason",
+    [
+        (5, "A graph dictionary has the keys"),
+        ([("arcs", []), ("tops", [])], "A graph dictionary has the keys"),
+        ({1: 2, "x": 3}, r"found \['1', 'arcs', 'tops', 'x'\]"),
+        ({"arcs": 5}, "Expected a list of arcs, found 5"),
+        ({"arcs": {"a": 1}}, "Expected a list of arcs"),
+        ({"arcs": [5]}, "Invalid arc 5"),
+        ({"arcs": [[True, 2, "BV"]]}, "Invalid arc"),
+        ({"arcs": [[0, 2, 7]]}, "the label has to be a non-empty string"),
+        ({"arcs": [[0, 2, ["BV"]]]}, "the label has to be a non-empty string"),
+        ({"arcs": [[-1, 2, "BV"]]}, "head -1 is not a token"),
+        ({"arcs": [[0, 2, "BV", 10**400]]}, "Invalid arc"),
+        ({"tops": None}, "Expected a list of tops, found None"),
+        ({"tops": [3, 3]}, "A top is given twice"),
+        ({"tops": "3"}, "Expected a list of tops"),
+        ({"frames": 3}, r"Expected the frames as a list of \[index, frame\]"),
+        ({"frames": [[3, 4]]}, "Invalid frame of token 3: 4 is no string"),
+        ({"frames": [[3, "v"], [3, "n"]]}, "A token has two frames"),
+        ({"predicates": 0}, "Expected a list of predicates"),
+        ({"tokens": "x"}, "The graph was made for x tokens"),
+    ],
+)
+def test_dictionaries_of_any_wrong_shape_are_refused(changes, reason, cat):
+    data = changes
+    if isinstance(changes, dict):
+        data = {"arcs": [], "tops": [], **changes}
+    with pytest.raises(ValueError, match=reason):
+        SemanticGraph.from_dict(cat, data)
+
+
+def test_what_is_quoted_may_be_deep(cat):
+    with pytest.raises(ValueError, match="Invalid arc"):
+        SemanticGraph.from_dict(cat, {"arcs": [nested(5000)], "tops": []})

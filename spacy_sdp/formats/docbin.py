@@ -10,7 +10,8 @@ from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 from srsly.msgpack import Packer
 
-from ..extensions import DEFAULT_ATTR
+from ..extensions import DEFAULT_ATTR, storage_key
+from ..graph import SemanticGraph
 from .files import (
     LONGEST_REASON,
     FormatError,
@@ -49,6 +50,9 @@ def to_sentences(doc: Doc, attr: str, path: Path | str, number: int) -> list[Sen
     RETURNS (List[Sentence]): The sentences.
     """
     try:
+        stored = doc.user_data.get(storage_key(attr))  # type: ignore[call-overload]
+        if stored is not None:
+            SemanticGraph.from_dict(doc, stored)
         return list(Sentence.from_doc(doc, attr))
     except FormatError as error:
         raise FormatError(f"Doc {number}: {error.reason}", path) from None
@@ -56,9 +60,15 @@ def to_sentences(doc: Doc, attr: str, path: Path | str, number: int) -> list[Sen
         # The user data of a file can be anything.
         raise FormatError(
             f"Doc {number}: what is stored for Doc._.{attr} is no graph "
-            f"({type(error).__name__}: {str(error)[:LONGEST_REASON]})",
+            f"({_quote(error)})",
             path,
         ) from None
+
+
+def _quote(error: Exception) -> str:
+    """Say what an error says; what it quotes may be all that was unpacked."""
+    text = str(error)[:LONGEST_REASON]
+    return text if isinstance(error, ValueError) else f"{type(error).__name__}: {text}"
 
 
 def read_docs(path: Path | str, vocab: Vocab | None = None) -> Iterator[Doc]:
@@ -77,11 +87,9 @@ def read_docs(path: Path | str, vocab: Vocab | None = None) -> Iterator[Doc]:
     except FormatError:
         raise
     except Exception as error:
-        # Whatever broke in unpacking depends on where the file is broken. What it
-        # quotes may be all that was unpacked.
-        reason = f"{type(error).__name__}: {str(error)[:LONGEST_REASON]}"
+        # Whatever broke in unpacking depends on where the file is broken.
         raise FormatError(
-            f"not a .spacy file, or a broken one ({reason})", path
+            f"not a .spacy file, or a broken one ({_quote(error)})", path
         ) from None
 
 

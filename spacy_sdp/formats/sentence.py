@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import groupby
@@ -123,10 +124,21 @@ class Sentence:
             sentence = _from_tokens(words, graph)
             if not doc.has_unknown_spaces:
                 sentence.text = span.text
-                sentence.space_after = bool(span[-1].whitespace_)
+                sentence.space_after = _space_after(span, last=number == len(spans) - 1)
             sentence.starts_document = number == 0
             _set_meta(sentence, meta)
             yield sentence
+
+
+def _space_after(span: Span, *, last: bool) -> bool | None:
+    """Tell whether there is a space after a sentence; None is unknown."""
+    if span[-1].whitespace_:
+        return True
+    if last:
+        # Nothing follows, so that a missing space means nothing.
+        return None
+    # What follows at once may be a sentence of whitespace, which is left out.
+    return span.doc[span.end].text.isspace()
 
 
 def documents(sentences: Iterable[Sentence]) -> Iterator[list[Sentence]]:
@@ -384,6 +396,9 @@ def _get_meta(sentence: Sentence) -> dict[str, Any]:
 def _set_meta(sentence: Sentence, meta: dict[str, Any]) -> None:
     sentence.id = meta.get("id")
     sentence.comments = list(meta.get("comments", ()))
+    for text in (*sentence.comments, sentence.id or ""):
+        if not isinstance(text, str):
+            raise FormatError(f"an id or a comment is no string: {reprlib.repr(text)}")
     sentence.nodes = list(meta.get("nodes", ()))
     if "misc" in meta:
         misc = dict(meta["misc"])

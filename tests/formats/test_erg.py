@@ -397,7 +397,7 @@ def break_compressed_encoding(profile):
         (break_encoding, "item, line 1: not UTF-8"),
         (break_compression, "item.gz: a broken gzip file"),
         (break_length, "item.gz: a broken gzip file"),
-        (break_compressed_encoding, "item.gz: not UTF-8"),
+        (break_compressed_encoding, "item.gz, line 1: not UTF-8"),
     ],
 )
 def test_a_broken_profile_is_refused_with_its_path(profile, damage, message):
