@@ -152,9 +152,6 @@ def make_portable(model: Path) -> None:
     # An encoder has to have some name.
     names = {"transformer": MINILM["name"]}
     nlp.config["paths"] = {name: names.get(name) for name in nlp.config["paths"]}
-    # nlp.resume_training() takes this section alone, and so knows no variables.
-    optimizer = nlp.config.interpolate()["training"]["optimizer"]
-    nlp.config["training"]["optimizer"] = optimizer
     nlp.to_disk(model)
 
 

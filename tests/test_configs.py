@@ -245,7 +245,7 @@ def test_the_paper_has_these_values():
         "BERT learning rate": 5e-5,
         "Other learning rate": 2.5e-3,
         "Optimizer": ("spacy_sdp.Adam.v1", True, 0.0),
-        "Scheduler": {"warmup_linear.v1"},
+        "Scheduler": {"spacy_sdp.warmup_linear.v1"},
         "Warmup rate": {0.5},
         "Gradient clipping": 5.0,
         "Tokens per batch": 3000,
