@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from operator import index
-
-# What is quoted in messages may be as long or deep as a file.
-from reprlib import repr
+from reprlib import repr as quote
 from typing import Any
 
 from spacy.tokens import Doc
@@ -32,7 +30,7 @@ def check_arcs(doc: Doc, arcs: Iterable[ArcTuple | Arc]) -> list[IndexedArc]:
         if reason is None and arc[:3] in seen:
             reason = "a duplicate; the same arc was given before."
         if reason is not None:
-            raise ValueError(f"Invalid arc {repr(tuple(arc[:3]))}: {reason}")
+            raise ValueError(f"Invalid arc {quote(tuple(arc[:3]))}: {reason}")
         seen.add(arc[:3])
         checked.append(arc)
     return checked
@@ -67,17 +65,17 @@ def check_frames(doc: Doc, frames: Mapping[int, str]) -> dict[int, str]:
     nodes = check_nodes(doc, frames, "frame")
     for i, frame in zip(nodes, frames.values(), strict=True):
         if not isinstance(frame, str):
-            raise ValueError(f"Invalid frame of token {i}: {repr(frame)} is no string.")
+            raise ValueError(f"Invalid frame of token {i}: {quote(frame)} is no text.")
     return dict(zip(nodes, frames.values(), strict=True))
 
 
 def _to_list(values: Any, what: str) -> list[Any]:
     if isinstance(values, str | bytes | Mapping) and what != "frames":
-        raise ValueError(f"Expected a list of {what}, found {repr(values)}.")
+        raise ValueError(f"Expected a list of {what}, found {quote(values)}.")
     try:
         return list(values)
     except TypeError:
-        raise ValueError(f"Expected a list of {what}, found {repr(values)}.") from None
+        raise ValueError(f"Expected a list of {what}, found {quote(values)}.") from None
 
 
 def _to_index(value: Any, kind: str) -> int:
@@ -87,7 +85,7 @@ def _to_index(value: Any, kind: str) -> int:
         return index(value)
     except TypeError:
         raise ValueError(
-            f"Invalid {kind} {repr(value)}: expected the index of a token."
+            f"Invalid {kind} {quote(value)}: expected the index of a token."
         ) from None
 
 
@@ -101,7 +99,7 @@ def _to_indexed(arc: ArcTuple | Arc) -> IndexedArc:
         score = None if score is None else float(score)
     except (TypeError, ValueError, OverflowError):
         raise ValueError(
-            f"Invalid arc {repr(arc)}: expected (head, dep, label) or "
+            f"Invalid arc {quote(arc)}: expected (head, dep, label) or "
             "(head, dep, label, score) with token indices for head and dep."
         ) from None
     return IndexedArc(head, dep, label, score)

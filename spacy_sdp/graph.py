@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import reprlib
 from collections.abc import Iterable, Iterator, Mapping
+from reprlib import repr as quote
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -99,7 +99,7 @@ class SemanticGraph:
             raise ValueError(
                 "A graph dictionary has the keys 'arcs' and 'tops', and may have "
                 "'tokens', 'frames' and 'predicates'; found "
-                f"{sorted(map(str, keys)) if keys else reprlib.repr(data)}."
+                f"{sorted(map(str, keys)) if keys else quote(data)}."
             )
         if data.get("tokens", len(doc)) != len(doc):
             raise ValueError(
@@ -425,9 +425,8 @@ def _to_frames(pairs: Any) -> dict[Any, Any]:
         frames = dict(pairs)
     except (TypeError, ValueError):
         raise ValueError(
-            "Expected the frames as a list of [index, frame], found "
-            f"{reprlib.repr(pairs)}."
+            f"Expected the frames as a list of [index, frame], found {quote(pairs)}."
         ) from None
     if len(frames) != len(pairs):
-        raise ValueError(f"A token has two frames: {reprlib.repr(pairs)}.")
+        raise ValueError(f"A token has two frames: {quote(pairs)}.")
     return frames

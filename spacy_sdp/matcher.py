@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from reprlib import repr as quote
 from typing import Any, NamedTuple
 
 from spacy.matcher import Matcher
@@ -139,7 +139,7 @@ class SemanticMatcher:
         """
         if on_match is not None and not callable(on_match):
             raise ValueError(
-                f"The on_match of {name!r} cannot be called: {on_match!r}."
+                f"The on_match of {quote(name)} cannot be called: {quote(on_match)}."
             )
         self._add(name, self._compile_all(name, patterns), on_match)
 
@@ -147,7 +147,13 @@ class SemanticMatcher:
         self, name: str, patterns: Iterable[Mapping[str, Any]]
     ) -> list[Pattern]:
         if not isinstance(name, str):
-            raise ValueError(f"A name of patterns has to be a string, not {name!r}.")
+            raise ValueError(
+                f"A name of patterns has to be a string, not {quote(name)}."
+            )
+        if not isinstance(patterns, Iterable):
+            raise ValueError(
+                f"The patterns of {name!r} have to be a list, not {quote(patterns)}."
+            )
         compiled = [
             self._compile(name, number, pattern)
             for number, pattern in enumerate(patterns)
@@ -186,7 +192,7 @@ class SemanticMatcher:
         """
         try:
             data = json.loads(Path(path).read_text(encoding="utf8"))
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise ValueError(f"{path}: no JSON ({error})") from None
         if not isinstance(data, dict):
             raise ValueError(f"{path}: expected an object of lists of patterns by name")
@@ -289,9 +295,17 @@ class SemanticMatcher:
         if not isinstance(nodes, Mapping) or not nodes:
             raise error("'nodes' has to have a token pattern for each name.")
         for node, attributes in nodes.items():
+            if not isinstance(node, str):
+                raise error(f"the name of a node is {quote(node)}, not a string.")
             if not isinstance(attributes, Mapping) or "OP" in attributes:
                 raise error(f"node {node!r} has to be a token pattern without 'OP'.")
-            for extension in attributes.get("_") or {}:
+            extensions = attributes.get("_", {})
+            if not isinstance(extensions, Mapping):
+                raise error(
+                    f"node {node!r} has {quote(extensions)} for '_', expected the "
+                    "values of extension attributes by name."
+                )
+            for extension in extensions:
                 if not Token.has_extension(extension):
                     raise error(
                         f"node {node!r} asks for Token._.{extension}, which does not "
@@ -299,10 +313,14 @@ class SemanticMatcher:
                     )
             try:
                 Matcher(self.vocab, validate=True).add("node", [[dict(attributes)]])
-            except (ValueError, re.error) as problem:
-                reason = " ".join(str(problem).split())
+            except Exception as problem:
+                # What breaks in spaCy depends on where the pattern is wrong.
+                reason = " ".join(str(problem).split()) or type(problem).__name__
                 raise error(f"node {node!r} is no token pattern: {reason}") from None
-        arcs = [_compile_arc(arc, nodes, error) for arc in pattern.get("arcs") or ()]
+        given = pattern.get("arcs") or ()
+        if not isinstance(given, list | tuple):
+            raise error(f"'arcs' has to be a list, not {quote(given)}.")
+        arcs = [_compile_arc(arc, nodes, error) for arc in given]
         first = next(iter(nodes))
         steps = _order([arc for arc in arcs if arc.op == REQUIRED], {first})
         bound = {first, *(end for arc in steps for end in (arc.head, arc.dep))}
@@ -339,27 +357,29 @@ def _compile_arc(
 ) -> ArcPattern:
     if not isinstance(arc, Mapping) or not {"head", "dep"} <= set(arc) <= ARC_KEYS:
         raise error(
-            f"the arc {arc!r} has to have 'head' and 'dep', and may have 'label', 'op' "
-            "and 'direction'."
+            f"the arc {quote(arc)} has to have 'head' and 'dep', and may have 'label', "
+            "'op' and 'direction'."
         )
     for end in ("head", "dep"):
         if not isinstance(arc[end], str) or arc[end] not in nodes:
-            raise error(f"the arc {dict(arc)} has a {end} that is no node.")
+            raise error(f"the arc {quote(dict(arc))} has a {end} that is no node.")
     if arc["head"] == arc["dep"]:
-        raise error(f"the arc {dict(arc)} is a self-loop.")
+        raise error(f"the arc {quote(dict(arc))} is a self-loop.")
     label = arc.get("label")
     labels = [label] if isinstance(label, str) else [] if label is None else label
     if not isinstance(labels, list) or not all(isinstance(x, str) for x in labels):
         raise error(
-            f"the label {label!r} is no label, no list of labels, and not None."
+            f"the label {quote(label)} is no label, no list of labels, and not None."
         )
     if labels == [] and label is not None:
-        raise error(f"the arc {dict(arc)} has an empty list of labels; any is None.")
+        raise error(
+            f"the arc {quote(dict(arc))} has an empty list of labels; any is None."
+        )
     op, direction = arc.get("op", REQUIRED), arc.get("direction", "down")
     if op not in (REQUIRED, OPTIONAL, NEGATED):
-        raise error(f"the op {op!r} is none of '', '?' and '!'.")
+        raise error(f"the op {quote(op)} is none of '', '?' and '!'.")
     if direction not in ("down", "either"):
-        raise error(f"the direction {direction!r} is neither 'down' nor 'either'.")
+        raise error(f"the direction {quote(direction)} is neither 'down' nor 'either'.")
     return ArcPattern(
         arc["head"], arc["dep"], frozenset(labels), op, direction == "either"
     )

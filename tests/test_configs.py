@@ -9,10 +9,12 @@ import pytest
 import spacy
 import srsly
 import torch
+from spacy.cli import app as spacy_app
 from spacy.training.initialize import init_nlp
 from spacy.training.loop import train
 from spacy.util import load_config, load_model_from_config
 from torch.testing import assert_close
+from typer.testing import CliRunner
 from util import save_tiny_bert
 
 from spacy_sdp.corpus import make_corpus
@@ -102,6 +104,35 @@ def test_configs_leave_nothing_to_be_filled_in(name, paths):
     if (optimizer := config["training"]["optimizer"])["@optimizers"] != "Adam.v1":
         arguments = set(make_adam.__annotations__) - {"return"}
         assert set(optimizer) == {"@optimizers", *arguments}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_configs_work_with_spacys_commands(name, paths, tmp_path):
+    path = CONFIGS / f"{name}.cfg"
+    own = load_config(path)
+    known = load_paths(paths, own["paths"])
+    component = "tagger" if name == "tagger" else "sdp_meanfield"
+    if component == "sdp_meanfield":
+        known |= {f"{MODEL}.{key}": value for key, value in SMALL.items()}
+    overrides = [str(each) for key in known for each in (f"--{key}", known[key])]
+
+    def run(*command):
+        result = CliRunner().invoke(spacy_app, [*map(str, command), *overrides])
+        if not isinstance(result.exception, SystemExit | None):
+            raise result.exception
+        return result.output
+
+    assert "Config is valid" in run("debug", "config", path)
+    # There are too few examples, but nothing else is wrong.
+    summary = run("debug", "data", path).split("Summary")[1]
+    assert "passed" in summary
+    assert "model looks good" in run("debug", "model", path, component)
+    run("init", "labels", path, tmp_path / "labels")
+    assert (tmp_path / "labels" / f"{component}.json").exists()
+    filled = tmp_path / "filled.cfg"
+    overrides = []
+    run("init", "fill-config", path, filled)
+    assert load_config(filled) == own
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -251,7 +251,7 @@ def nested(depth):
         ({"tops": [3, 3]}, "A top is given twice"),
         ({"tops": "3"}, "Expected a list of tops"),
         ({"frames": 3}, r"Expected the frames as a list of \[index, frame\]"),
-        ({"frames": [[3, 4]]}, "Invalid frame of token 3: 4 is no string"),
+        ({"frames": [[3, 4]]}, "Invalid frame of token 3: 4 is no text"),
         ({"frames": [[3, "v"], [3, "n"]]}, "A token has two frames"),
         ({"predicates": 0}, "Expected a list of predicates"),
         ({"tokens": "x"}, "The graph was made for x tokens"),

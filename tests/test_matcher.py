@@ -206,3 +206,27 @@ def test_patterns_that_match_too_often_are_refused(nlp):
     matcher.add("X", [{"nodes": nodes, "arcs": [arc("a", x) for x in "bcd"]}])
     with pytest.raises(ValueError, match="'X' matches more than 1000 times"):
         matcher(doc)
+
+
+@pytest.mark.parametrize(
+    "patterns, reason",
+    [
+        (5, "have to be a list, not 5"),
+        ([5], "NAME"),
+        ([{"nodes": {1: {}}}], "the name of a node is 1, not a string"),
+        ([{"nodes": {"a": {"_": 5}}}], "has 5 for '_'"),
+        ([{"nodes": {"a": {"LOWER": {"REGEX": "("}}}}], "is no token pattern"),
+        ([{"nodes": {"a": {"LOWER": {"IN": 5}}}}], "is no token pattern"),
+        ([{"nodes": {"a": {}}, "arcs": 5}], "'arcs' has to be a list, not 5"),
+    ],
+)
+def test_patterns_of_any_wrong_shape_are_refused(patterns, reason, nlp):
+    with pytest.raises(ValueError, match=reason):
+        SemanticMatcher(nlp.vocab).add("NAME", patterns)
+
+
+def test_json_that_is_too_deep_is_refused(nlp, tmp_path):
+    path = tmp_path / "patterns.json"
+    path.write_text("[" * 100_000)
+    with pytest.raises(ValueError, match=r"patterns\.json: no JSON"):
+        SemanticMatcher(nlp.vocab).add_from_json(path)
