@@ -23,8 +23,8 @@ from typing import Any
 from common import RESULTS, new_file, write_json, write_markdown
 from matplotlib.figure import Figure
 
-from spacy_sdp.formats import Sentence, docbin
-from spacy_sdp.scoring import score_sentences
+from spacy_sdp.evaluation.metrics import score_sentences
+from spacy_sdp.formats import Record, docbin
 
 # Where the parses are, and what made them.
 SYSTEMS = {
@@ -50,7 +50,7 @@ N_LABELS = 12
 Results = dict[str, dict[str, list[dict[str, Any]]]]
 
 
-def score(gold: list[Sentence], system: list[Sentence]) -> dict[str, Any]:
+def score(gold: list[Record], system: list[Record]) -> dict[str, Any]:
     """RETURNS (Dict[str, Any]): Percentages, also by label and by length."""
     scores = score_sentences(gold, system)["with_tops"]
     labels = sorted(scores["per_label"].items(), key=lambda item: -item[1]["gold"])
@@ -62,7 +62,7 @@ def score(gold: list[Sentence], system: list[Sentence]) -> dict[str, Any]:
 
 
 def score_by_length(
-    gold: list[Sentence], system: list[Sentence]
+    gold: list[Record], system: list[Record]
 ) -> Iterator[tuple[str, float]]:
     """YIELDS (Tuple[str, float]): LF1 for each range of words in a sentence."""
     for start, end in pairwise(LENGTHS):

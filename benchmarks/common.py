@@ -18,8 +18,9 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from spacy_sdp import formats
+from spacy_sdp.formats.bridge import to_doc
 from spacy_sdp.formats.files import atomic_write
-from spacy_sdp.parser import SemanticParser
+from spacy_sdp.pipeline.parser import SemanticParser
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -49,7 +50,7 @@ def read_docs(nlp: Language, path: Path) -> list[Doc]:
     path (Path): The gold standard, in any format.
     RETURNS (List[Doc]): Docs with the tokens and the graphs of the file.
     """
-    docs = [sentence.to_doc(nlp.vocab) for sentence in formats.read(path)]
+    docs = [to_doc([sentence], nlp.vocab) for sentence in formats.read(path)]
     parser = find_parser(nlp)
     before = list(takewhile(lambda pipe: pipe[1] is not parser, nlp.pipeline))
     with nlp.select_pipes(enable=[name for name, _ in before]):

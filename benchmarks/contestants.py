@@ -15,7 +15,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from spacy_sdp.model.inference import (
+from spacy_sdp.model.mean_field import (
     PART_TYPES,
     Arcs,
     ExactMeanField,

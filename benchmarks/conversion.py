@@ -18,13 +18,13 @@ from tempfile import TemporaryDirectory
 
 from common import RESULTS, write_json, write_markdown
 
-from spacy_sdp.examples import EXAMPLES
-from spacy_sdp.formats import Sentence, sdp
+from spacy_sdp.data import EXAMPLES
+from spacy_sdp.formats import Record, sdp
 
 SUFFIXES = (".sdp", ".conllu", ".mrp", ".conll", ".spacy")
 
 
-def repeat(tokens: int) -> Iterator[Sentence]:
+def repeat(tokens: int) -> Iterator[Record]:
     examples = list(sdp.read(EXAMPLES))
     while tokens > 0:
         for sentence in examples:

@@ -44,12 +44,12 @@ from report import RANK, limit, plot, summary
 from spacy.tokens import Doc
 from tqdm import tqdm
 
-from spacy_sdp.examples import EXAMPLES
+from spacy_sdp.data import EXAMPLES
 from spacy_sdp.model.arcs import split_arcs, split_nodes
 from spacy_sdp.model.batch import Batch
+from spacy_sdp.model.factors import to_parts
 from spacy_sdp.model.network import Network
-from spacy_sdp.model.second_order import to_parts
-from spacy_sdp.parser import SemanticParser
+from spacy_sdp.pipeline.parser import SemanticParser
 
 LABELS = (1, 5, 10, 20, 30, 40, 91)
 LENGTHS = (10, 20, 40, 80, 160, 320)

@@ -15,7 +15,7 @@ from contestants import Problem
 from spacy_sdp.model import network as network_module
 from spacy_sdp.model.layers import Biaffine, BiLSTM
 from spacy_sdp.model.network import Network
-from spacy_sdp.parser import SemanticParser
+from spacy_sdp.pipeline.parser import SemanticParser
 
 
 def measure(

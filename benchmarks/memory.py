@@ -15,7 +15,7 @@ import torch
 from measuring import peak_mb
 from spacy.tokens import Doc
 
-from spacy_sdp.examples import EXAMPLES
+from spacy_sdp.data import EXAMPLES
 from spacy_sdp.formats import sdp
 
 

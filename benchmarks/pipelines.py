@@ -29,13 +29,13 @@ from spacy.language import Language
 from tqdm import trange
 
 from spacy_sdp.formats import conllu, docbin
-from spacy_sdp.formats.sentence import Sentence
+from spacy_sdp.graph.record import Record
 
 SENTENCES_A_TEXT = 8
 PARSER, ENCODER, PEER = "sdp_meanfield", "transformer", "SuPar"
 
 
-def join_texts(sentences: list[Sentence]) -> list[str]:
+def join_texts(sentences: list[Record]) -> list[str]:
     texts = [sentence.text or "" for sentence in sentences]
     starts = range(0, len(texts), SENTENCES_A_TEXT)
     return [" ".join(texts[i : i + SENTENCES_A_TEXT]) for i in starts]
@@ -58,7 +58,7 @@ def time_components(nlp: Language, texts: list[str]) -> dict[str, float]:
 
 
 def time_peer(
-    python: str, model: str, sentences: list[Sentence], threads: int
+    python: str, model: str, sentences: list[Record], threads: int
 ) -> dict[str, float]:
     """RETURNS (Dict[str, float]): Seconds."""
     script = Path(__file__).with_name("peer.py")

@@ -28,8 +28,8 @@ from spacy.training import Example
 from tqdm import tqdm
 
 from spacy_sdp.model.batch import Batch
-from spacy_sdp.parser import SemanticParser
-from spacy_sdp.scoring import score_examples
+from spacy_sdp.pipeline.parser import SemanticParser
+from spacy_sdp.pipeline.scorer import score_examples
 
 THRESHOLDS = (0.0, 1e-4, 1e-3, 1e-2, 1e-1)
 

@@ -15,7 +15,7 @@ import spacy
 import torch
 
 from spacy_sdp.cli.pipelines import load_pipeline
-from spacy_sdp.examples import EXAMPLES
+from spacy_sdp.data import EXAMPLES
 from spacy_sdp.formats import sdp
 
 

@@ -21,8 +21,8 @@ from spacy.tokens import Doc
 from tqdm import tqdm
 from trained_pipelines import load
 
-from spacy_sdp.extensions import DEFAULT_ATTR, get_graph
 from spacy_sdp.formats import docbin, read
+from spacy_sdp.graph.extensions import DEFAULT_ATTR, get_graph
 
 # Shorter sentences hardly have arcs to learn from.
 MIN_LENGTH = 3

@@ -11,12 +11,12 @@ import argparse
 import itertools
 from pathlib import Path
 
-from spacy_sdp.formats import FormatError, Sentence, sdp
+from spacy_sdp.formats import FormatError, Record, sdp
 
 DEVELOPMENT = "220"
 
 
-def is_development(sentence: Sentence) -> bool:
+def is_development(sentence: Record) -> bool:
     return (sentence.id or "").strip().startswith(DEVELOPMENT)
 
 

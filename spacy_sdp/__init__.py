@@ -5,12 +5,12 @@ Importing the package registers `Doc._.sdp`, `Span._.sdp`, `Token._.sdp_heads`,
 """
 
 from .about import __version__
-from .arc import Arc, Predicate
-from .docs import merge, split_sents
-from .drawing import render
-from .extensions import register_extensions
-from .graph import SemanticGraph
-from .matcher import SemanticMatcher
+from .display import render
+from .graph.arc import Arc, Predicate
+from .graph.extensions import register_extensions
+from .graph.graph import SemanticGraph
+from .graph.join import merge, split_sents
+from .graph.matcher import SemanticMatcher
 
 register_extensions()
 

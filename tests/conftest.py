@@ -5,6 +5,7 @@ import os
 os.environ["OMP_NUM_THREADS"] = "1"
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
 
+import signal
 from pathlib import Path
 
 import pytest
@@ -14,10 +15,17 @@ from hypothesis import HealthCheck, settings
 from spacy.tokens import Doc
 from util import to_examples
 
-from spacy_sdp.examples import EXAMPLES
+from spacy_sdp.data import EXAMPLES
 from spacy_sdp.formats import sdp
+from spacy_sdp.formats.bridge import to_doc
 
 torch.set_num_threads(1)
+
+# Under nohup, and in the background of a script, processes ignore the signals that some
+# tests send to theirs.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+if hasattr(signal, "SIGHUP"):
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 # The same examples every time, on however slow a machine.
 settings.register_profile(
@@ -52,7 +60,7 @@ def cat(nlp):
 @pytest.fixture
 def example_docs(nlp):
     """The example sentences of the package, as Docs with gold graphs."""
-    return [sentence.to_doc(nlp.vocab) for sentence in sdp.read(EXAMPLES)]
+    return [to_doc([sentence], nlp.vocab) for sentence in sdp.read(EXAMPLES)]
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from spacy_sdp.cli import sdp
 from spacy_sdp.cli.server import Server
 from spacy_sdp.model.settings import PARTS, Settings
-from spacy_sdp.optimizer import make_adam
+from spacy_sdp.training.optimizer import make_adam
 
 
 def to_examples(docs):

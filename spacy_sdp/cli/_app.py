@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ..formats import FORMATS, FormatError, Sentence, find_files, read
+from ..formats import FORMATS, FormatError, Record, find_files, read
 
 HELP = "Semantic dependency graphs: who does what to whom."
 FORMAT_HELP = ", ".join(FORMATS)
@@ -31,14 +31,14 @@ sdp = typer.Typer(name="sdp", help=HELP, no_args_is_help=True, rich_markup_mode=
 
 def read_all(
     paths: Iterable[Path], format: str | None, attr: str, left_out: Counter[str]
-) -> Iterator[tuple[Path, Sentence]]:
+) -> Iterator[tuple[Path, Record]]:
     """Yield the sentences of files and folders, none of which may be empty.
 
     paths (Iterable[Path]): The files and folders.
     format (Optional[str]): The format, if it is not told by the suffixes.
     attr (str): For `.spacy` files, the attribute with the graphs.
     left_out (Counter[str]): Counts what is not read, by reason.
-    YIELDS (Tuple[Path, Sentence]): The sentences, and the files they are in.
+    YIELDS (Tuple[Path, Record]): The sentences, and the files they are in.
     """
     for path in paths:
         for file in find_files(path, format):

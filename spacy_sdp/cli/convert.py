@@ -13,10 +13,10 @@ from spacy.tokens import Doc
 from tqdm import tqdm
 
 from .. import formats
-from ..extensions import DEFAULT_ATTR
-from ..formats import Sentence, docbin
+from ..formats import Record, docbin
 from ..formats.files import STANDARD_STREAM
 from ..formats.folding import folding_losses
+from ..graph.extensions import DEFAULT_ATTR
 from ._app import (
     PROGRESS,
     AttrOption,
@@ -28,7 +28,7 @@ from ._app import (
 )
 from .interrupt import exit_on_signals
 
-# The columns of a Sentence by the name of spaCy's attribute.
+# The columns of a record by the name of spaCy's attribute.
 COLUMNS = {
     "tag": ("tags",),
     "lemma": ("lemmas",),
@@ -111,7 +111,7 @@ def convert_cli(
             docbin.write_docs(_copy(paths, attr, summary), output_path)
         else:
             read = read_all(paths, from_format, attr, summary.left_out)
-            sentences: Iterable[Sentence] = (sentence for _, sentence in read)
+            sentences: Iterable[Record] = (sentence for _, sentence in read)
             if max_length:
                 sentences = _limit(sentences, max_length, summary.left_out)
             sentences = _change(sentences, dropped, 1 if split_sents else docs)
@@ -128,7 +128,7 @@ class Summary:
     left_out: Counter[str] = field(default_factory=Counter)
     beside_the_graph: Counter[str] = field(default_factory=Counter)
 
-    def count(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
+    def count(self, sentences: Iterable[Record]) -> Iterator[Record]:
         """Count the sentences that pass, and show the progress of long work."""
         for sentence in tqdm(sentences, unit=" sentences", **PROGRESS):
             self.add(sentence)
@@ -136,7 +136,7 @@ class Summary:
         if not self.counts["sentences"]:
             raise ValueError("No sentence is left, so nothing was written.")
 
-    def add(self, sentence: Sentence) -> None:
+    def add(self, sentence: Record) -> None:
         self.counts["sentences"] += 1
         self.counts["tokens"] += len(sentence.words)
         self.counts["arcs"] += len(sentence.arcs)
@@ -202,8 +202,8 @@ def _copy(paths: list[Path], attr: str, summary: Summary) -> Iterator[Doc]:
 
 
 def _limit(
-    sentences: Iterable[Sentence], max_length: int, left_out: Counter[str]
-) -> Iterator[Sentence]:
+    sentences: Iterable[Record], max_length: int, left_out: Counter[str]
+) -> Iterator[Record]:
     starts_document = False
     for sentence in sentences:
         starts_document |= sentence.starts_document
@@ -217,8 +217,8 @@ def _limit(
 
 
 def _change(
-    sentences: Iterable[Sentence], dropped: list[str], docs: int | None
-) -> Iterator[Sentence]:
+    sentences: Iterable[Record], dropped: list[str], docs: int | None
+) -> Iterator[Record]:
     for number, sentence in enumerate(sentences):
         for column in dropped:
             setattr(sentence, column, [])

@@ -13,12 +13,13 @@ from spacy.tokens import Doc
 from spacy.vocab import Vocab
 from tqdm import tqdm
 
-from ..drawing import get_drawable
-from ..drawing.page import draw_page
-from ..drawing.picture import Picture, make_pictures
-from ..extensions import DEFAULT_ATTR
+from ..display import get_drawable
+from ..display.page import draw_page
+from ..display.picture import Picture, make_pictures
 from ..formats import FormatError
+from ..formats.bridge import to_doc
 from ..formats.files import atomic_write
+from ..graph.extensions import DEFAULT_ATTR
 from ._app import (
     PROGRESS,
     AttrOption,
@@ -105,7 +106,7 @@ def _read_docs(
     vocab = Vocab()
     for path, sentence in read_all(paths, format, attr, left_out):
         try:
-            yield path, sentence.to_doc(vocab, attr)
+            yield path, to_doc([sentence], vocab, attr)
         except FormatError as error:
             reason = f"sentence {sentence.id}: {error.reason}"
             raise FormatError(reason, path) from None

@@ -11,15 +11,10 @@ import typer
 from wasabi.tables import table
 
 from .. import formats
-from ..extensions import DEFAULT_ATTR
+from ..evaluation.metrics import score_sentences
 from ..formats.files import atomic_write
-from ..scoring import score_sentences
-from ._app import (
-    FORMAT_HELP,
-    AttrOption,
-    sdp,
-    user_errors,
-)
+from ..graph.extensions import DEFAULT_ATTR
+from ._app import FORMAT_HELP, AttrOption, sdp, user_errors
 
 
 class Representation(StrEnum):

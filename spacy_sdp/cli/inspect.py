@@ -14,8 +14,9 @@ from spacy.language import Language
 from tqdm import tqdm
 
 from .. import formats
-from ..extensions import DEFAULT_ATTR
-from ..statistics import Comparison, Statistics, TokenizerFit
+from ..evaluation.problems import find_problems
+from ..evaluation.statistics import Comparison, Statistics, TokenizerFit
+from ..graph.extensions import DEFAULT_ATTR
 from ._app import (
     PROGRESS,
     AttrOption,
@@ -25,7 +26,6 @@ from ._app import (
     show_left_out,
     user_errors,
 )
-from .advice import find_problems
 from .plotting import check_plot, save_plot
 from .report import print_report
 

@@ -12,18 +12,12 @@ import typer
 from spacy.tokens import Doc
 from tqdm import tqdm
 
-from ..extensions import DEFAULT_ATTR
 from ..formats.files import STANDARD_STREAM
+from ..graph.extensions import DEFAULT_ATTR
 from ._app import PROGRESS, check_output, sdp, user_errors
 from .interrupt import INTERRUPTED, Interruptible, exit_on_signals
 from .pipelines import MODEL_HELP, load_pipeline
-from .results import (
-    OUTPUT_FORMATS,
-    Result,
-    find_output_format,
-    graph_of,
-    write_results,
-)
+from .results import OUTPUT_FORMATS, Result, find_output_format, graph_of, write_results
 from .texts import (
     INPUT_FORMATS,
     TEXT_COLUMN,

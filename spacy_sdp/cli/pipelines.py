@@ -6,7 +6,7 @@ import spacy
 from spacy.language import Language
 from spacy.util import is_package
 
-from ..parser import SemanticParser
+from ..pipeline.parser import SemanticParser
 
 # The pipelines that we ship, the best one first.
 PIPELINES = ("en_sdp_dm_md", "en_sdp_dm_sm")

@@ -7,8 +7,8 @@ from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from ..evaluation.statistics import Statistics, by_frequency, in_bands, quantile
 from ..formats.files import atomic_write
-from ..statistics import Statistics, by_frequency, in_bands, quantile
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,7 +10,7 @@ from typing import Literal
 import typer
 from wasabi.tables import table
 
-from ..statistics import (
+from ..evaluation.statistics import (
     SHORTEST_TELLING,
     Comparison,
     Statistics,

@@ -11,14 +11,15 @@ import typer
 from spacy.tokens import Doc
 
 from .. import formats
-from ..drawing.layout import display_width
-from ..drawing.page import draw_page
-from ..drawing.picture import make_pictures
-from ..extensions import get_graph
-from ..formats import Sentence, docbin
+from ..display.layout import display_width
+from ..display.page import draw_page
+from ..display.picture import make_pictures
+from ..formats import docbin
+from ..formats.bridge import from_doc
 from ..formats.files import STANDARD_STREAM, write_records
-from ..graph import SemanticGraph
-from ..sentences import sentences
+from ..graph.extensions import get_graph
+from ..graph.graph import SemanticGraph
+from ..graph.spans import sentences
 
 SUFFIXES = {".txt": "text", ".jsonl": "jsonl", ".html": "html", **formats.SUFFIXES}
 OUTPUT_FORMATS = tuple(dict.fromkeys(SUFFIXES.values()))
@@ -61,7 +62,7 @@ def write_results(
         docbin.write_docs((doc for doc, _ in results), path)
         return
     if format in formats.FORMATS:
-        records = (each for doc, _ in results for each in Sentence.from_doc(doc, attr))
+        records = (each for doc, _ in results for each in from_doc(doc, attr))
         formats.write(records, path, attr, format)
         return
     if format == "html":

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 from spacy.util import is_package
 
-from ..extensions import DEFAULT_ATTR
+from ..graph.extensions import DEFAULT_ATTR
 from ._app import sdp, user_errors
 from .pipelines import PIPELINES, installed_pipelines, load_pipeline
 from .server import Server

@@ -20,11 +20,11 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy_transformers import Transformer
 
-from ..drawing.page import POLICY, asset, draw_article, end_page, start_page
-from ..drawing.picture import make_pictures
-from ..drawing.svg import escape_xml
-from ..parser import SemanticParser
-from ..sentences import sentences
+from ..display.page import POLICY, asset, draw_article, end_page, start_page
+from ..display.picture import make_pictures
+from ..display.svg import escape_xml
+from ..graph.spans import sentences
+from ..pipeline.parser import SemanticParser
 from .results import graph_of, to_record
 
 T = TypeVar("T")

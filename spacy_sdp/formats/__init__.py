@@ -12,10 +12,11 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import ModuleType
 
-from ..extensions import DEFAULT_ATTR
-from . import conllu, docbin, erg, mrp, sdp, semeval2016
+from ..graph.extensions import DEFAULT_ATTR
+from ..graph.record import Record
+from . import conllu, docbin, mrp, sdp, semeval2016
+from .erg import profile as erg
 from .files import STANDARD_STREAM, FormatError
-from .sentence import Sentence
 
 FORMATS: dict[str, ModuleType] = {
     "sdp": sdp,
@@ -39,14 +40,14 @@ def read(
     attr: str = DEFAULT_ATTR,
     format: str | None = None,
     left_out: Counter[str] | None = None,
-) -> Iterator[Sentence]:
+) -> Iterator[Record]:
     """Yield the sentences of a file.
 
     path (Path): The file, `-` for standard input, or the folder of an ERG profile.
     attr (str): For `.spacy` files, the attribute with the graphs.
     format (Optional[str]): One of FORMATS; without it, the suffix tells.
     left_out (Counter[str]): Counts what is not read, by reason.
-    YIELDS (Sentence): The sentences.
+    YIELDS (Record): The sentences.
     """
     name = find_format(path, format)
     if name == "spacy":
@@ -57,14 +58,14 @@ def read(
 
 
 def write(
-    sentences: Iterable[Sentence],
+    sentences: Iterable[Record],
     path: Path | str,
     attr: str = DEFAULT_ATTR,
     format: str | None = None,
 ) -> None:
     """Write sentences to a file, all or nothing.
 
-    sentences (Iterable[Sentence]): The sentences.
+    sentences (Iterable[Record]): The sentences.
     path (Path): The file, or `-` for standard output.
     attr (str): For `.spacy` files, the attribute for the graphs.
     format (Optional[str]): One of FORMATS; without it, the suffix tells.
@@ -137,7 +138,7 @@ def find_files(path: Path | str, format: str | None = None) -> list[Path]:
 __all__ = [
     "FORMATS",
     "FormatError",
-    "Sentence",
+    "Record",
     "find_files",
     "find_format",
     "read",

@@ -20,7 +20,9 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from ..arc import ROOT_INDEX
+from ..graph.arc import ROOT_INDEX
+from ..graph.record import EmptyNode, MultiwordToken, Record, column
+from .bridge import find_words, split_text
 from .files import (
     NOTHING,
     FormatError,
@@ -31,14 +33,6 @@ from .files import (
     write_records,
 )
 from .folding import ROOT, ROOT_LABEL, fold, order, unfold
-from .sentence import (
-    EmptyNode,
-    MultiwordToken,
-    Sentence,
-    column,
-    find_words,
-    split_text,
-)
 
 COLUMNS = (
     *("ID", "FORM", "LEMMA", "UPOS", "XPOS"),
@@ -58,11 +52,11 @@ NO_SPACE = "SpaceAfter=No"
 Row = tuple[int, list[str]]
 
 
-def read(path: Path | str) -> Iterator[Sentence]:
+def read(path: Path | str) -> Iterator[Record]:
     """Yield the sentences of a CoNLL-U file.
 
     path (Path): The file.
-    YIELDS (Sentence): The sentences.
+    YIELDS (Record): The sentences.
     """
     for block in read_blocks(path):
         comments = [text[1:] for _, text in block if text[0] == "#"]
@@ -77,19 +71,19 @@ def read(path: Path | str) -> Iterator[Sentence]:
         yield sentence
 
 
-def write(sentences: Iterable[Sentence], path: Path | str) -> None:
+def write(sentences: Iterable[Record], path: Path | str) -> None:
     """Write sentences as a CoNLL-U file.
 
-    sentences (Iterable[Sentence]): The sentences. Those without an id are numbered.
+    sentences (Iterable[Record]): The sentences. Those without an id are numbered.
     path (Path): The file; an existing one is replaced when all is written.
     """
     write_records(sentences, path, format_sentence)
 
 
-def format_sentence(sentence: Sentence, number: int = 1) -> str:
+def format_sentence(sentence: Record, number: int = 1) -> str:
     """Give the lines of a sentence.
 
-    sentence (Sentence): The sentence.
+    sentence (Record): The sentence.
     number (int): Its id if it has none of its own.
     RETURNS (str): The lines, the blank one at the end included.
     """
@@ -120,9 +114,9 @@ def format_sentence(sentence: Sentence, number: int = 1) -> str:
     return "\n".join([*comments, *("\t".join(row) for row in rows), "", ""])
 
 
-def _parse(rows: list[Row], comments: list[str]) -> Sentence:
+def _parse(rows: list[Row], comments: list[str]) -> Record:
     words, multiword_tokens, empty_nodes = _sort_rows(rows)
-    sentence = Sentence(
+    sentence = Record(
         words=[cells[1] for _, cells in words],
         id=_comment(comments, "sent_id"),
         comments=comments,
@@ -295,7 +289,7 @@ def _comment(comments: list[str], name: str) -> str | None:
     return None
 
 
-def _text(sentence: Sentence, true_text: str | None) -> str | None:
+def _text(sentence: Record, true_text: str | None) -> str | None:
     """Give the true text if the words are its words: "de le" are not those of "du"."""
     text = _join(sentence) if true_text is None else true_text
     try:
@@ -305,7 +299,7 @@ def _text(sentence: Sentence, true_text: str | None) -> str | None:
     return text
 
 
-def _join(sentence: Sentence) -> str:
+def _join(sentence: Record) -> str:
     """Join what is written, with spaces but where MISC says that there are none."""
     forms: list[str] = list(sentence.words)
     for token in sentence.multiword_tokens:
@@ -315,7 +309,7 @@ def _join(sentence: Sentence) -> str:
     return "".join(form + " " * space for form, space in pairs).rstrip(" ")
 
 
-def _spaces(sentence: Sentence) -> list[bool]:
+def _spaces(sentence: Record) -> list[bool]:
     """Tell whether there is a space after each word."""
     spaces = [NO_SPACE not in (misc or "").split("|") for misc in sentence.misc]
     for token in sentence.multiword_tokens:
@@ -324,7 +318,7 @@ def _spaces(sentence: Sentence) -> list[bool]:
     return spaces
 
 
-def _rows(sentence: Sentence) -> list[list[str]]:
+def _rows(sentence: Record) -> list[list[str]]:
     heads, empty_nodes = unfold(sentence)
     # A parser may have found several trees in a sentence, for which there is no room.
     tree = sentence.heads if sentence.heads.count(ROOT_INDEX) == 1 else []
@@ -375,7 +369,7 @@ def _heads_cell(heads: list[tuple[str, str]]) -> str:
     return "|".join(f"{head}:{label}" for head, label in pairs) or NOTHING
 
 
-def _misc_of_text(sentence: Sentence) -> list[str | None]:
+def _misc_of_text(sentence: Record) -> list[str | None]:
     """Say in MISC where the text has no space after a word."""
     if sentence.text is None:
         return []

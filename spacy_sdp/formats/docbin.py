@@ -10,8 +10,10 @@ from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 from srsly.msgpack import Packer
 
-from ..extensions import DEFAULT_ATTR, storage_key
-from ..graph import SemanticGraph
+from ..graph.extensions import DEFAULT_ATTR, storage_key
+from ..graph.graph import SemanticGraph
+from ..graph.record import Record, documents
+from .bridge import from_doc, to_doc
 from .files import (
     LONGEST_REASON,
     FormatError,
@@ -20,7 +22,6 @@ from .files import (
     max_unpacked,
     open_input,
 )
-from .sentence import Sentence, documents, to_doc
 
 # Bytes that are unpacked at a time.
 PIECE = 2**20
@@ -29,31 +30,31 @@ PIECE = 2**20
 TRF_DATA = ("._.", "trf_data", None, None)
 
 
-def read(path: Path | str, attr: str = DEFAULT_ATTR) -> Iterator[Sentence]:
+def read(path: Path | str, attr: str = DEFAULT_ATTR) -> Iterator[Record]:
     """Yield the sentences of all Docs of a `.spacy` file.
 
     path (Path): The file.
     attr (str): The attribute with the graphs.
-    YIELDS (Sentence): The sentences.
+    YIELDS (Record): The sentences.
     """
     for number, doc in enumerate(read_docs(path), start=1):
         yield from to_sentences(doc, attr, path, number)
 
 
-def to_sentences(doc: Doc, attr: str, path: Path | str, number: int) -> list[Sentence]:
+def to_sentences(doc: Doc, attr: str, path: Path | str, number: int) -> list[Record]:
     """Give the sentences of a Doc of a `.spacy` file.
 
     doc (Doc): The Doc.
     attr (str): The attribute with the graph.
     path (Path): The file, for errors.
     number (int): The number of the Doc in it, for errors.
-    RETURNS (List[Sentence]): The sentences.
+    RETURNS (List[Record]): The sentences.
     """
     try:
         stored = doc.user_data.get(storage_key(attr))  # type: ignore[call-overload]
         if stored is not None:
             SemanticGraph.from_dict(doc, stored)
-        return list(Sentence.from_doc(doc, attr))
+        return list(from_doc(doc, attr))
     except FormatError as error:
         raise FormatError(f"Doc {number}: {error.reason}", path) from None
     except Exception as error:
@@ -104,20 +105,18 @@ def _check_unpacked(data: bytes, path: Path | str) -> None:
 
 
 def write(
-    sentences: Iterable[Sentence], path: Path | str, attr: str = DEFAULT_ATTR
+    sentences: Iterable[Record], path: Path | str, attr: str = DEFAULT_ATTR
 ) -> None:
     """Write sentences as a `.spacy` file, one Doc for each document.
 
-    sentences (Iterable[Sentence]): The sentences.
+    sentences (Iterable[Record]): The sentences.
     path (Path): The file; an existing one is replaced when all is written.
     attr (str): The attribute for the graphs.
     """
     write_docs(_to_docs(sentences, path, attr), path)
 
 
-def _to_docs(
-    sentences: Iterable[Sentence], path: Path | str, attr: str
-) -> Iterator[Doc]:
+def _to_docs(sentences: Iterable[Record], path: Path | str, attr: str) -> Iterator[Doc]:
     vocab = Vocab()
     for document in documents(sentences):
         try:

@@ -22,8 +22,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
+from ..graph.record import EmptyNode, Record
 from .files import FormatError
-from .sentence import EmptyNode, Sentence
 
 SEVERAL, PATH = "|", ">"
 ROOT, ROOT_LABEL = "0", "root"
@@ -90,11 +90,11 @@ def split_label(label: str) -> list[str]:
     return [fold_label([path]) for path in unfold_label(label)]
 
 
-def fold(heads: Heads, sentence: Sentence) -> None:
+def fold(heads: Heads, sentence: Record) -> None:
     """Set the arcs and tops of a sentence, and the arguments of its empty nodes.
 
     heads (Heads): The heads of the words.
-    sentence (Sentence): The sentence, whose empty nodes have their heads.
+    sentence (Record): The sentence, whose empty nodes have their heads.
     """
     empty = {node.id: node for node in sentence.empty_nodes}
     between: defaultdict[tuple[int, int], set[Path]] = defaultdict(set)
@@ -124,10 +124,10 @@ def fold(heads: Heads, sentence: Sentence) -> None:
     ]
 
 
-def unfold(sentence: Sentence) -> tuple[Heads, list[EmptyNode]]:
+def unfold(sentence: Record) -> tuple[Heads, list[EmptyNode]]:
     """Give the heads of all words, and all empty nodes.
 
-    sentence (Sentence): The sentence.
+    sentence (Record): The sentence.
     RETURNS (Tuple[Heads, List[EmptyNode]]): The heads of the words, empty nodes among
         them, and the empty nodes with their own heads, in order.
     """
@@ -176,10 +176,10 @@ def order(node: str) -> tuple[int, int]:
     return int(word), int(empty or 0)
 
 
-def folding_losses(sentence: Sentence) -> Counter[str]:
+def folding_losses(sentence: Record) -> Counter[str]:
     """Count what is kept beside the graph of a sentence only.
 
-    sentence (Sentence): The sentence.
+    sentence (Record): The sentence.
     RETURNS (Counter[str]): What, and how often.
     """
     losses: Counter[str] = Counter()

@@ -9,7 +9,7 @@ Each line is a graph as JSON:
 
 Only graphs of flavor 0 are between words: DM, PSD and PAS. The format has the true
 text, but no word that is not in the graph: what no node covers is split into words and
-punctuation marks, and `Sentence.nodes` tells the nodes from the others.
+punctuation marks, and `Record.nodes` tells the nodes from the others.
 
 The framework is kept as a comment, `framework = psd`; without one, `dm` is written.
 """
@@ -23,9 +23,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from ..graph.record import Record, column
+from .bridge import find_words
 from .files import FormatError, read_lines, write_records
 from .folding import join_labels, split_label
-from .sentence import Sentence, column, find_words
 
 FRAMEWORK = " framework = "
 DEFAULT_FRAMEWORK = "dm"
@@ -42,11 +43,11 @@ JsonObject = dict[str, Any]
 Span = tuple[int, int]
 
 
-def read(path: Path | str) -> Iterator[Sentence]:
+def read(path: Path | str) -> Iterator[Record]:
     """Yield the sentences of an MRP file.
 
     path (Path): The file.
-    YIELDS (Sentence): The sentences.
+    YIELDS (Record): The sentences.
     """
     for number, line in read_lines(path):
         if not line.strip():
@@ -58,22 +59,22 @@ def read(path: Path | str) -> Iterator[Sentence]:
         yield sentence
 
 
-def write(sentences: Iterable[Sentence], path: Path | str) -> None:
+def write(sentences: Iterable[Record], path: Path | str) -> None:
     """Write sentences as an MRP file.
 
     A word is a node if the record says so, or else if it has an arc or a sense or is a
     top.
 
-    sentences (Iterable[Sentence]): The sentences. Those without an id are numbered.
+    sentences (Iterable[Record]): The sentences. Those without an id are numbered.
     path (Path): The file; an existing one is replaced when all is written.
     """
     write_records(sentences, path, format_sentence)
 
 
-def format_sentence(sentence: Sentence, number: int = 1) -> str:
+def format_sentence(sentence: Record, number: int = 1) -> str:
     """Give the line of a sentence.
 
-    sentence (Sentence): The sentence.
+    sentence (Record): The sentence.
     number (int): Its id if it has none of its own.
     RETURNS (str): The line.
     """
@@ -96,7 +97,7 @@ def _load(line: str) -> JsonObject:
     return graph
 
 
-def _parse(graph: JsonObject) -> Sentence:
+def _parse(graph: JsonObject) -> Record:
     if graph.get("flavor", 0) != 0:
         raise FormatError(
             f"a graph of flavor {graph['flavor']!r} (framework "
@@ -120,7 +121,7 @@ def _parse(graph: JsonObject) -> Sentence:
     tops = graph.get("tops") or []
     if not isinstance(tops, list):
         raise FormatError("'tops' has to be a list of node ids")
-    sentence = Sentence(
+    sentence = Record(
         words=[text[start:end] for start, end in spans],
         arcs=_arcs(graph, index),
         tops=sorted({_find(top, index) for top in tops}),
@@ -237,7 +238,7 @@ def _find(node_id: Any, index: dict[int, int]) -> int:
     return index[node_id]
 
 
-def _to_json(sentence: Sentence, number: int) -> JsonObject:
+def _to_json(sentence: Record, number: int) -> JsonObject:
     text = " ".join(sentence.words) if sentence.text is None else sentence.text
     _string(text, "input")
     for word in sentence.words:

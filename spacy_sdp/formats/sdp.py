@@ -18,19 +18,19 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, repeat
 from pathlib import Path
 
+from ..graph.record import Record, column
 from .files import NOTHING, FormatError, is_cell, read_blocks, value, write_records
-from .sentence import Sentence, column
 
 HEADER = "#SDP 2015"
 COLUMNS_2014 = ("ID", "FORM", "LEMMA", "POS", "TOP", "PRED")
 COLUMNS_2015 = (*COLUMNS_2014, "FRAME")
 
 
-def read(path: Path | str) -> Iterator[Sentence]:
+def read(path: Path | str) -> Iterator[Record]:
     """Yield the sentences of an SDP file, of 2015 or of 2014.
 
     path (Path): The file.
-    YIELDS (Sentence): The sentences.
+    YIELDS (Record): The sentences.
     """
     columns: tuple[str, ...] | None = None
     for block in read_blocks(path):
@@ -54,19 +54,19 @@ def read(path: Path | str) -> Iterator[Sentence]:
         yield sentence
 
 
-def write(sentences: Iterable[Sentence], path: Path | str) -> None:
+def write(sentences: Iterable[Record], path: Path | str) -> None:
     """Write sentences as an SDP file of 2015.
 
-    sentences (Iterable[Sentence]): The sentences. Those without an id are numbered.
+    sentences (Iterable[Record]): The sentences. Those without an id are numbered.
     path (Path): The file; an existing one is replaced when all is written.
     """
     write_records(sentences, path, format_sentence, f"{HEADER}\n")
 
 
-def format_sentence(sentence: Sentence, number: int = 1) -> str:
+def format_sentence(sentence: Record, number: int = 1) -> str:
     """Give the lines of a sentence.
 
-    sentence (Sentence): The sentence.
+    sentence (Record): The sentence.
     number (int): Its id if it has none of its own.
     RETURNS (str): The lines, the blank one at the end included.
     """
@@ -148,12 +148,12 @@ def _guess_columns(rows: list[tuple[int, list[str]]]) -> tuple[str, ...]:
 
 def _parse_rows(
     rows: list[tuple[int, list[str]]], columns: tuple[str, ...], path: Path | str
-) -> Sentence:
+) -> Record:
     has_frame = columns == COLUMNS_2015
     for position, (line, cells) in enumerate(rows, start=1):
         _check_cells(position, cells, columns, path, line)
     predicates = [i for i, (_, cells) in enumerate(rows) if cells[5] == "+"]
-    sentence = Sentence(
+    sentence = Record(
         words=[cells[1] for _, cells in rows],
         lemmas=column(value(cells[2]) for _, cells in rows),
         tags=column(value(cells[3]) for _, cells in rows),

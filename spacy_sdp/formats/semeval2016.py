@@ -18,6 +18,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from ..graph.record import Record, column
 from .files import (
     NOTHING,
     FormatError,
@@ -28,7 +29,6 @@ from .files import (
     write_records,
 )
 from .folding import join_labels, split_label
-from .sentence import Sentence, column
 
 COLUMNS = (
     *("ID", "FORM", "LEMMA", "CPOS", "POS"),
@@ -38,11 +38,11 @@ ROOT, ROOT_LABEL = "0", "Root"
 NUMBER = re.compile(r"0|[1-9][0-9]{0,8}", re.ASCII)
 
 
-def read(path: Path | str) -> Iterator[Sentence]:
+def read(path: Path | str) -> Iterator[Record]:
     """Yield the sentences of a file of SemEval 2016 Task 9.
 
     path (Path): The file.
-    YIELDS (Sentence): The sentences.
+    YIELDS (Record): The sentences.
     """
     for block in read_blocks(path):
         rows = [(line, text.split("\t")) for line, text in block]
@@ -53,19 +53,19 @@ def read(path: Path | str) -> Iterator[Sentence]:
         yield sentence
 
 
-def write(sentences: Iterable[Sentence], path: Path | str) -> None:
+def write(sentences: Iterable[Record], path: Path | str) -> None:
     """Write sentences as a file of SemEval 2016 Task 9, which has no ids.
 
-    sentences (Iterable[Sentence]): The sentences.
+    sentences (Iterable[Record]): The sentences.
     path (Path): The file; an existing one is replaced when all is written.
     """
     write_records(sentences, path, format_sentence)
 
 
-def format_sentence(sentence: Sentence, number: int = 1) -> str:
+def format_sentence(sentence: Record, number: int = 1) -> str:
     """Give the lines of a sentence.
 
-    sentence (Sentence): The sentence.
+    sentence (Record): The sentence.
     number (int): Its number in the file, for errors.
     RETURNS (str): The lines, the blank one at the end included.
     """
@@ -97,7 +97,7 @@ def format_sentence(sentence: Sentence, number: int = 1) -> str:
     return "\n".join([*lines, "", ""])
 
 
-def _parse(rows: list[tuple[int, list[str]]]) -> Sentence:
+def _parse(rows: list[tuple[int, list[str]]]) -> Record:
     words: list[list[str]] = []
     labels: defaultdict[tuple[int, int], list[str]] = defaultdict(list)
     tops: list[int] = []
@@ -140,7 +140,7 @@ def _parse(rows: list[tuple[int, list[str]]]) -> Sentence:
                 f"{len(words)} words",
                 line=rows[0][0],
             )
-    return Sentence(
+    return Record(
         words=[cells[1] for cells in words],
         arcs=[
             (head, dep, join_labels(several)) for (head, dep), several in labels.items()

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from .inference import Arcs
+from .mean_field import Arcs
 from .settings import Settings
 
 # The first two labels; those of the corpus follow.

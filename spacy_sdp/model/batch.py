@@ -10,8 +10,8 @@ from spacy.attrs import IS_SPACE
 from spacy.tokens import Doc
 from thinc.types import Floats1d, Floats2d, Floats3d, Ints1d
 
-from ..arc import ROOT_INDEX
-from ..sentences import sentences
+from ..graph.arc import ROOT_INDEX
+from ..graph.spans import sentences
 from .settings import Settings
 
 # Arrays of indices, which are always on the CPU.

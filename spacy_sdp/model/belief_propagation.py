@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad, softplus
 
-from .inference import CO_PARENT, GRANDCHILD, GRANDPARENT, SIBLING, Arcs, Part, damped
+from .mean_field import CO_PARENT, GRANDCHILD, GRANDPARENT, SIBLING, Arcs, Part, damped
 
 
 class BeliefPropagation:

@@ -32,9 +32,9 @@ from .arcs import (
     to_blocks,
 )
 from .belief_propagation import BeliefPropagation
-from .inference import Arcs, ExactMeanField, PrunedMeanField, Step, infer
+from .factors import SecondOrderFactors, to_parts
 from .layers import NEGATIVE_SLOPE, Biaffine, BiLSTM, Embedding, SharedDropout
-from .second_order import SecondOrderFactors, to_parts
+from .mean_field import Arcs, ExactMeanField, PrunedMeanField, Step, infer
 from .settings import Settings
 
 # Share of the pairs of nodes that are arcs, roughly. Without such a prior the scores of

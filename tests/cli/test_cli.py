@@ -5,7 +5,7 @@ import json
 import pytest
 from util import run
 
-from spacy_sdp.examples import EXAMPLES
+from spacy_sdp.data import EXAMPLES
 from spacy_sdp.formats import docbin
 from spacy_sdp.formats import sdp as sdp_format
 

@@ -12,7 +12,7 @@ from spacy.vocab import Vocab
 from util import run
 
 from spacy_sdp import formats
-from spacy_sdp.examples import EXAMPLES
+from spacy_sdp.data import EXAMPLES
 from spacy_sdp.formats import docbin, sdp
 
 # An empty node that a label stands for where a format has none.

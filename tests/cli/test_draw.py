@@ -6,8 +6,8 @@ from html.parser import HTMLParser
 import pytest
 from util import run
 
-from spacy_sdp.examples import EXAMPLES
-from spacy_sdp.formats import Sentence, sdp, write
+from spacy_sdp.data import EXAMPLES
+from spacy_sdp.formats import Record, sdp, write
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def test_a_page_asks_for_nothing(page):
 
 def test_text_cannot_leave_its_place(page, tmp_path):
     words = ["</title><script>alert(1)</script>", '"><img src=x>', "&amp;"]
-    sentence = Sentence(words=words, arcs=[(0, 1, "<i>'\""), (1, 2, "B")], tops=[0])
+    sentence = Record(words=words, arcs=[(0, 1, "<i>'\""), (1, 2, "B")], tops=[0])
     write([sentence], tmp_path / "odd.mrp")
     content = page(tmp_path / "odd.mrp")
     assert content.count("<script>") == 1 and "<img" not in content
@@ -119,7 +119,7 @@ def test_another_top_is_a_mistake(page, tmp_path):
 def test_very_long_sentences_have_a_table_only(page, tmp_path):
     words = [f"w{i}" for i in range(200)]
     arcs = [(i, i + 1, "A") for i in range(199)]
-    write([Sentence(words=words, arcs=arcs, tops=[0])], tmp_path / "long.sdp")
+    write([Record(words=words, arcs=arcs, tops=[0])], tmp_path / "long.sdp")
     content = page(tmp_path / "long.sdp")
     assert "200 words are too many for a picture" in content
     assert "<svg" not in content and content.count('class="argument"') == 199

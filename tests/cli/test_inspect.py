@@ -9,11 +9,11 @@ import pytest
 import spacy
 from util import run
 
-from spacy_sdp.cli.advice import find_problems
-from spacy_sdp.examples import EXAMPLES
-from spacy_sdp.formats import Sentence, docbin
+from spacy_sdp.data import EXAMPLES
+from spacy_sdp.evaluation.problems import find_problems
+from spacy_sdp.evaluation.statistics import Statistics
+from spacy_sdp.formats import Record, docbin
 from spacy_sdp.formats import sdp as sdp_format
-from spacy_sdp.statistics import Statistics
 
 
 def inspect(*args):
@@ -34,7 +34,7 @@ def rows_of(out, title):
 def healthy(count=200, start=0):
     """Sentences of which no two are the same, with two labels."""
     return [
-        Sentence(
+        Record(
             [f"w{number}", "sees", "the", "big", "dog"],
             [(1, 0, "ARG1"), (1, 4, "ARG2"), (3, 4, "ARG1")],
             [1],
@@ -216,8 +216,8 @@ def test_a_plot_is_a_picture(paths, tmp_path, monkeypatch):
 
 def test_a_plot_takes_labels_as_they_are_and_graphs_without_arcs(tmp_path):
     pytest.importorskip("matplotlib")
-    strange = Sentence(["a", "b"], [(0, 1, "$x_{$")], [0])
-    for sentence in (strange, Sentence(["a", "b"])):
+    strange = Record(["a", "b"], [(0, 1, "$x_{$")], [0])
+    for sentence in (strange, Record(["a", "b"])):
         sdp_format.write([sentence], tmp_path / "a.sdp")
         assert inspect(tmp_path / "a.sdp", "--plot", tmp_path / "a.png")[0] == 0
 

@@ -12,8 +12,9 @@ import pytest
 import spacy
 from util import add_parser, run, to_examples
 
-from spacy_sdp.examples import EXAMPLES
+from spacy_sdp.data import EXAMPLES
 from spacy_sdp.formats import docbin, sdp
+from spacy_sdp.formats.bridge import to_doc
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
@@ -30,7 +31,7 @@ def tiny(tmp_path_factory):
     """A pipeline whose components a new process finds, too."""
     nlp = spacy.blank("en")
     nlp.add_pipe("sentencizer")
-    docs = [sentence.to_doc(nlp.vocab) for sentence in sdp.read(EXAMPLES)]
+    docs = [to_doc([sentence], nlp.vocab) for sentence in sdp.read(EXAMPLES)]
     add_parser(nlp, to_examples(docs))
     path = tmp_path_factory.mktemp("pipelines") / "tiny"
     nlp.to_disk(path)

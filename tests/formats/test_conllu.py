@@ -6,7 +6,8 @@ import pytest
 from spacy.training import Example
 from util import add_parser, train
 
-from spacy_sdp.formats import FormatError, Sentence, conllu, docbin, sdp
+from spacy_sdp.formats import FormatError, Record, conllu, docbin, sdp
+from spacy_sdp.formats.bridge import from_doc, to_doc
 
 # Multiword tokens, an empty node, labels with colons, two labels on one pair, features
 # in the order of UD, a missing space, an unusual space, comments in any order.
@@ -94,10 +95,10 @@ def test_round_trips_keep_every_byte(path, tmp_path):
 
 def test_empty_nodes_go_with_the_graph_that_they_belong_to(nlp, path):
     (first, _) = read(path, FILE)
-    doc = first.to_doc(nlp.vocab)
-    assert len(next(Sentence.from_doc(doc)).empty_nodes) == 1
+    doc = to_doc([first], nlp.vocab)
+    assert len(next(from_doc(doc)).empty_nodes) == 1
     doc._.sdp = [(3, 0, "nsubj"), (-1, 3, "root")]
-    (sentence,) = Sentence.from_doc(doc)
+    (sentence,) = from_doc(doc)
     assert sentence.empty_nodes == [] and sentence.multiword_tokens
     assert "7.1" not in conllu.format_sentence(sentence)
 
@@ -124,7 +125,7 @@ def test_round_trips_keep_every_byte_of_the_english_web_treebank(
 
 def test_docs_have_the_true_text_and_the_tree(nlp, path):
     first, second = read(path, FILE)
-    doc = first.to_doc(nlp.vocab)
+    doc = to_doc([first], nlp.vocab)
     assert doc.text == first.text
     assert [token.text for token in doc if token.is_space] == ["\N{NO-BREAK SPACE}"]
     assert [str(token) for token in doc if token.head.text == "read"] == [
@@ -132,7 +133,7 @@ def test_docs_have_the_true_text_and_the_tree(nlp, path):
     ]
     assert doc[3].pos_ == "VERB" and doc[5].morph.get("Number") == ["Plur"]
     assert [arc.dep.text for arc in doc._.sdp.args(doc[3])][3] == "books"
-    assert second.to_doc(nlp.vocab).text == "_"
+    assert to_doc([second], nlp.vocab).text == "_"
 
 
 def test_a_text_with_contractions_is_not_made_up(path):
@@ -158,7 +159,7 @@ def test_graphs_of_other_formats_can_be_written(nlp, tmp_path):
     nlp.add_pipe("sentencizer")
     doc = nlp("Dogs  bark. Cats, too.")
     doc._.sdp = [(2, 0, "ARG1"), (-1, 2, "root"), (6, 4, "a>b|c")]
-    lines = [conllu.format_sentence(s, 7) for s in Sentence.from_doc(doc)]
+    lines = [conllu.format_sentence(s, 7) for s in from_doc(doc)]
     assert lines[0].splitlines() == [
         "# sent_id = 7",
         "# text = Dogs bark.",
@@ -212,11 +213,11 @@ def check_deps(text):
 
 
 def test_a_parser_learns_composite_labels_and_writes_them_unfolded(nlp, path):
-    reference = read(path, FILE)[0].to_doc(nlp.vocab)
+    reference = to_doc(read(path, FILE)[:1], nlp.vocab)
     examples = [Example(nlp.make_doc(reference.text), reference)]
     add_parser(nlp, examples)
     train(nlp, examples, steps=40)
-    conllu.write(Sentence.from_doc(nlp(reference.text)), path)
+    conllu.write(from_doc(nlp(reference.text)), path)
     text = path.read_text()
     assert check_deps(text) == 10
     found = {cells[0]: cells[8] for cells in map(str.split, text.splitlines()[2:-1])}
@@ -286,9 +287,9 @@ def test_broken_files_are_refused(path, lines, line, reason):
 @pytest.mark.parametrize(
     "sentence, reason",
     [
-        (Sentence(words=["a\tb"]), "word 1: 'a\\tb' cannot stand in the column FORM"),
-        (Sentence(words=["a"], tags=["\n"]), "cannot stand in the column XPOS"),
-        (Sentence(words=["a"], comments=["x\ny"]), "cannot be a comment"),
+        (Record(words=["a\tb"]), "word 1: 'a\\tb' cannot stand in the column FORM"),
+        (Record(words=["a"], tags=["\n"]), "cannot stand in the column XPOS"),
+        (Record(words=["a"], comments=["x\ny"]), "cannot be a comment"),
     ],
 )
 def test_what_the_format_cannot_hold_is_not_written(path, sentence, reason):

@@ -10,8 +10,9 @@ import re
 
 import pytest
 
-from spacy_sdp.formats import Sentence, sdp
-from spacy_sdp.formats.eds_to_dm import (
+from spacy_sdp.evaluation.metrics import score_sentences
+from spacy_sdp.formats import Record, sdp
+from spacy_sdp.formats.erg.eds_to_dm import (
     ABSTRACT_LEXICAL_PREDICATES,
     RELATIONS,
     TRANSPARENT_PREDICATES,
@@ -19,7 +20,6 @@ from spacy_sdp.formats.eds_to_dm import (
     Token,
     convert,
 )
-from spacy_sdp.scoring import score_sentences
 
 NODE = re.compile(r'(?P<predicate>\S+) "(?P<words>[^"]*)"(?: \[(?P<args>.*)\])?')
 
@@ -425,7 +425,7 @@ def test_the_official_sample_has_the_same_graphs_in_eds_and_in_dm(shared_data):
     for sentence_id, text, nodes, top in read_eds(shared_data / "sdp_sample/eds.mrp"):
         words = gold[sentence_id].words
         arcs, tops = convert(nodes, top, locate(words, text))
-        converted.append(Sentence(words, arcs, tops, sentence_id))
+        converted.append(Record(words, arcs, tops, sentence_id))
     scores = score_sentences([gold[each.id] for each in converted], converted)
     assert len(converted) == len(gold) == 89
     assert scores["with_tops"]["LF"] > 0.999

@@ -8,7 +8,9 @@ from collections import Counter
 
 import pytest
 
-from spacy_sdp.formats import FormatError, erg, sdp
+from spacy_sdp.formats import FormatError, sdp
+from spacy_sdp.formats.bridge import to_doc
+from spacy_sdp.formats.erg import profile as erg
 
 SCHEMA = """item:
   i-id :integer :key
@@ -122,7 +124,7 @@ def test_lemmas_do_not_give_the_analysis_away(profile):
 
 
 def test_the_sentence_makes_a_doc_with_true_spaces(profile, nlp):
-    doc = read_one(profile).to_doc(nlp.vocab)
+    doc = to_doc([read_one(profile)], nlp.vocab)
     assert doc.text == "Owls hunted mice."
     assert [token.text for token in doc] == ["Owls", "hunted", "mice", "."]
     assert not doc.has_unknown_spaces

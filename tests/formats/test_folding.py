@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_sdp.formats import FormatError, Sentence
+from spacy_sdp.formats import FormatError, Record
 from spacy_sdp.formats.folding import (
     MAX_EMPTY_NODES,
     fold,
@@ -13,7 +13,7 @@ from spacy_sdp.formats.folding import (
     unfold,
     unfold_label,
 )
-from spacy_sdp.formats.sentence import EmptyNode
+from spacy_sdp.graph.record import EmptyNode
 
 NOTHING = ["_"] * 8
 
@@ -21,7 +21,7 @@ NOTHING = ["_"] * 8
 def folded(heads, empty_nodes=None, size=None):
     """A sentence from the heads of its words and of its empty nodes."""
     size = size or max(int(node) for node in heads)
-    sentence = Sentence(words=[f"w{i}" for i in range(1, size + 1)])
+    sentence = Record(words=[f"w{i}" for i in range(1, size + 1)])
     sentence.empty_nodes = [
         EmptyNode(node, list(NOTHING), own) for node, own in (empty_nodes or {}).items()
     ]

@@ -7,9 +7,10 @@ from spacy.tokens import Span
 from spacy.vocab import Vocab
 
 from spacy_sdp import formats
-from spacy_sdp.examples import EXAMPLES
-from spacy_sdp.formats import FormatError, Sentence, docbin, sdp
-from spacy_sdp.formats.sentence import documents, find_words, split_text, to_doc
+from spacy_sdp.data import EXAMPLES
+from spacy_sdp.formats import FormatError, Record, docbin, sdp
+from spacy_sdp.formats.bridge import find_words, from_doc, split_text, to_doc
+from spacy_sdp.graph.record import documents
 
 
 def test_unknown_formats_are_refused(tmp_path):
@@ -74,7 +75,7 @@ def test_split_text_makes_the_tokens_of_spacy(nlp):
 
 def two_sentences():
     return [
-        Sentence(
+        Record(
             words=["Dogs", "bark", "."],
             text="Dogs  bark.",
             arcs=[(1, 0, "ARG1")],
@@ -85,7 +86,7 @@ def two_sentences():
             deps=["nsubj", "root", "punct"],
             comments=[" first"],
         ),
-        Sentence(
+        Record(
             words=["Cats", "sleep"],
             text="Cats sleep",
             arcs=[(1, 0, "ARG1")],
@@ -109,7 +110,7 @@ def test_a_doc_of_several_sentences_keeps_them_apart(nlp):
         "Arc(bark-ARG1->Dogs)",
         "Arc(sleep-ARG1->Cats)",
     ]
-    again = list(Sentence.from_doc(doc))
+    again = list(from_doc(doc))
     expected = two_sentences()
     for sentence in expected:
         sentence.predicates = [i == 1 for i in range(len(sentence.words))]
@@ -117,16 +118,16 @@ def test_a_doc_of_several_sentences_keeps_them_apart(nlp):
 
 
 def test_other_sentence_boundaries_do_not_mix_up_ids(nlp):
-    doc = to_doc([Sentence(words=["a", "b"], id="7", comments=["x"])], nlp.vocab)
+    doc = to_doc([Record(words=["a", "b"], id="7", comments=["x"])], nlp.vocab)
     doc[1].is_sent_start = True
-    assert [(s.id, s.comments) for s in Sentence.from_doc(doc)] == [
+    assert [(s.id, s.comments) for s in from_doc(doc)] == [
         ("7.1", []),
         ("7.2", []),
     ]
 
 
 def test_docs_are_merged_with_all_they_have(nlp, tmp_path):
-    doc = two_sentences()[0].to_doc(nlp.vocab)
+    doc = to_doc(two_sentences()[:1], nlp.vocab)
     doc.ents = [Span(doc, 0, 1, label="ANIMAL")]
     doc.cats = {"loud": 1.0}
     doc.user_data["note"] = "kept"
@@ -141,7 +142,7 @@ def test_docs_are_merged_with_all_they_have(nlp, tmp_path):
 
 def test_words_that_are_not_in_the_text_are_refused():
     with pytest.raises(FormatError, match="does not go on with 'c' at character 2"):
-        Sentence(words=["a", "c"], text="ab").to_doc(Vocab())
+        to_doc([Record(words=["a", "c"], text="ab")], Vocab())
 
 
 @pytest.mark.parametrize("stored", [7, {"arcs": 1}, {"tokens": 1, "arcs": [[0]]}])
@@ -165,4 +166,4 @@ def test_no_whitespace_in_a_graph(nlp, arc, message):
     doc = nlp("Dogs\nbark")
     doc._.sdp = [arc]
     with pytest.raises(FormatError, match=message):
-        list(Sentence.from_doc(doc))
+        list(from_doc(doc))

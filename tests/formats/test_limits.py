@@ -9,7 +9,8 @@ import zlib
 import pytest
 from util import run
 
-from spacy_sdp.formats import docbin, erg
+from spacy_sdp.formats import docbin
+from spacy_sdp.formats.erg import profile as erg
 from spacy_sdp.formats.files import LONGEST_LINE, FormatError, read_blocks, read_lines
 
 resource = pytest.importorskip("resource", reason="needs Unix")

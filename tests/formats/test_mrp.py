@@ -5,7 +5,8 @@ import re
 
 import pytest
 
-from spacy_sdp.formats import FormatError, Sentence, mrp, sdp
+from spacy_sdp.formats import FormatError, Record, mrp, sdp
+from spacy_sdp.formats.bridge import from_doc, to_doc
 
 TEXT = "Didn't Dr. Li's U.S. cats  -- all 1,000 of 'em -- eat?!"
 
@@ -98,10 +99,10 @@ def test_nodes_become_words_with_their_properties(path):
 
 def test_docs_have_the_true_text(nlp, path):
     (sentence,) = read(path, GRAPH)
-    doc = sentence.to_doc(nlp.vocab)
+    doc = to_doc([sentence], nlp.vocab)
     assert doc.text == TEXT
     assert [token.i for token in doc if token.text == " "] == [8]
-    assert list(Sentence.from_doc(doc)) == [sentence]
+    assert list(from_doc(doc)) == [sentence]
 
 
 def test_files_keep_everything(path):
@@ -116,7 +117,7 @@ def test_files_keep_everything(path):
 
 
 def test_graphs_of_other_formats_can_be_written(path):
-    sentence = Sentence(
+    sentence = Record(
         words=["Dogs", "bark", "."],
         arcs=[(1, 0, "ARG1")],
         tops=[1],

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_sdp import formats
-from spacy_sdp.examples import EXAMPLES
-from spacy_sdp.formats import FormatError, Sentence, sdp
+from spacy_sdp.data import EXAMPLES
+from spacy_sdp.formats import FormatError, Record, sdp
 from spacy_sdp.formats.files import atomic_write
 from spacy_sdp.formats.folding import unfold_label
 
@@ -36,7 +36,7 @@ def read_or_refuse(content, name, folder):
     except FormatError as error:
         assert str(path) in str(error)
         return None
-    assert all(isinstance(sentence, Sentence) for sentence in sentences)
+    assert all(isinstance(sentence, Record) for sentence in sentences)
     return sentences
 
 
@@ -127,14 +127,14 @@ def test_bytes_that_are_no_text_are_refused(tmp_path, files, name, bad, reason):
 
 @pytest.mark.parametrize("name", WRITABLE)
 def test_repeated_ids_are_read(tmp_path, name):
-    one = Sentence(words=["a", "b"], arcs=[(0, 1, "A")], tops=[0], id="7")
+    one = Record(words=["a", "b"], arcs=[(0, 1, "A")], tops=[0], id="7")
     formats.write([one, one], tmp_path / "file", format=name)
     first, second = formats.read(tmp_path / "file", format=name)
     assert first.id == second.id
 
 
 def chain(size, word="w"):
-    return Sentence(
+    return Record(
         words=[word] * size, arcs=[(0, i, "A") for i in range(1, size)], tops=[0]
     )
 
@@ -162,7 +162,7 @@ def odd_sentences(draw):
     words = draw(st.lists(ODD.filter(bool), min_size=size, max_size=size))
     pairs = [(i, j) for i in range(size) for j in range(size) if i != j]
     chosen = draw(st.sets(st.sampled_from(pairs))) if pairs else set()
-    return Sentence(
+    return Record(
         words=words,
         arcs=[(i, j, draw(ODD.filter(bool))) for i, j in sorted(chosen)],
         tops=sorted(draw(st.sets(st.integers(0, size - 1)))),
@@ -200,7 +200,7 @@ def test_writing_is_all_or_nothing(tmp_path, name):
     path.write_bytes(b"before")
 
     def sentences():
-        yield Sentence(words=["a"], tops=[0])
+        yield Record(words=["a"], tops=[0])
         raise RuntimeError("in the middle")
 
     with pytest.raises(RuntimeError):

@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 from spacy.tokens import DocBin
 
 from spacy_sdp import formats
-from spacy_sdp.examples import EXAMPLES
-from spacy_sdp.formats import FormatError, Sentence, docbin, sdp
-from spacy_sdp.formats.sentence import column
+from spacy_sdp.data import EXAMPLES
+from spacy_sdp.formats import FormatError, Record, docbin, sdp
+from spacy_sdp.formats.bridge import from_doc
+from spacy_sdp.graph.record import column
 
 FILE_2015 = """#SDP 2015
 #42
@@ -46,7 +47,7 @@ def path(tmp_path):
 
 def test_reading_keeps_every_column(path):
     first, second = read(path, FILE_2015)
-    assert first == Sentence(
+    assert first == Record(
         id="42",
         words=["Dogs", "bark", "loudly", "."],
         lemmas=["dog", "bark", "loudly", None],
@@ -161,14 +162,14 @@ def test_writing_refuses_what_the_format_cannot_say(path):
     write(path, "as before")
     for sentence, reason in (
         (
-            Sentence(["a", "b"], arcs=[(0, 1, "X"), (0, 1, "Y")], id="7"),
+            Record(["a", "b"], arcs=[(0, 1, "X"), (0, 1, "Y")], id="7"),
             r"sentence 7: two labels between 'a' and 'b' \(X, Y\)",
         ),
         (
-            Sentence(["a\tb"]),
+            Record(["a\tb"]),
             r"file.sdp: sentence 1, token 1: 'a\\tb' cannot stand in .* FORM",
         ),
-        (Sentence(["a", "b"], arcs=[(0, 1, "X\n")]), "cannot stand in the column ARG"),
+        (Record(["a", "b"], arcs=[(0, 1, "X\n")]), "cannot stand in the column ARG"),
     ):
         with pytest.raises(FormatError, match=reason):
             sdp.write([sentence], path)
@@ -194,7 +195,7 @@ def sentences(draw):
     ]
     heads = {head for head, _, _ in arcs}
     columns = st.lists(st.none() | CELL, min_size=size, max_size=size).map(column)
-    return Sentence(
+    return Record(
         words=draw(st.lists(CELL | st.just("_"), min_size=size, max_size=size)),
         arcs=arcs,
         tops=draw(st.sets(st.sampled_from(range(size))).map(sorted)),
@@ -258,7 +259,7 @@ def test_docs_of_several_sentences_become_several_records(nlp):
     doc = nlp("Dogs bark.  \nCats sleep.")
     cats, sleep = (token.i for token in doc if token.text in ("Cats", "sleep"))
     doc._.sdp = [(1, 0, "ARG1"), (-1, 1, "root"), (sleep, cats, "ARG1")]
-    first, second = Sentence.from_doc(doc)
+    first, second = from_doc(doc)
     assert first.words == ["Dogs", "bark", "."] and second.words == [
         "Cats",
         "sleep",

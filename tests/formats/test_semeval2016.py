@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from spacy_sdp.formats import FormatError, Sentence, semeval2016
+from spacy_sdp.formats import FormatError, Record, semeval2016
+from spacy_sdp.formats.bridge import from_doc, to_doc
 
 # "The little cat wants to eat fish.": the cat has two heads.
 FILE = """\
@@ -34,7 +35,7 @@ def read(path, text):
 
 def test_reading_joins_the_lines_of_a_word(path):
     first, second = read(path, FILE)
-    assert first == Sentence(
+    assert first == Record(
         words=["小", "猫", "想", "吃", "鱼", "。"],
         lemmas=["小", "猫", "想", "吃", "鱼", "。"],
         tags=["JJ", "NN", "VV", "VV", "NN", "PU"],
@@ -57,7 +58,7 @@ def test_files_are_written_as_they_were_read(path):
 
 def test_docs_keep_the_graph(nlp, path):
     first = read(path, FILE)[0]
-    (again,) = Sentence.from_doc(first.to_doc(nlp.vocab))
+    (again,) = from_doc(to_doc([first], nlp.vocab))
     assert sorted(again.arcs) == sorted(first.arcs) and again.tags == first.tags
 
 
@@ -94,5 +95,5 @@ def test_broken_files_are_refused(path, lines, line, reason):
 
 def test_what_the_format_cannot_hold_is_not_written(path):
     with pytest.raises(FormatError, match="sentence 1: '' of word 1 cannot stand in"):
-        semeval2016.write([Sentence(words=[""])], path)
+        semeval2016.write([Record(words=[""])], path)
     assert not path.exists()

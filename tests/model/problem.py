@@ -8,11 +8,8 @@ from util import make_settings
 
 from spacy_sdp.model.arcs import all_arcs, mask_labels_, split_arcs, split_nodes
 from spacy_sdp.model.belief_propagation import BeliefPropagation
-from spacy_sdp.model.inference import (
-    ExactMeanField,
-    PrunedMeanField,
-)
-from spacy_sdp.model.second_order import TIED_SLOTS, UNTIED_SLOTS, to_parts
+from spacy_sdp.model.factors import TIED_SLOTS, UNTIED_SLOTS, to_parts
+from spacy_sdp.model.mean_field import ExactMeanField, PrunedMeanField
 from spacy_sdp.model.settings import PARTS
 
 N_FACTORS = {

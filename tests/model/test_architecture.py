@@ -178,7 +178,7 @@ def test_weights_are_loaded_without_running_code(docs):
 def test_names_of_parameters_are_not_those_of_a_transformer(docs):
     import re
 
-    from spacy_sdp.optimizer import TRANSFORMER_PARAMETERS
+    from spacy_sdp.training.optimizer import TRANSFORMER_PARAMETERS
 
     shim = make_model(docs=docs, hidden_width=4).get_ref("network").shims[0]
     assert isinstance(shim, NetworkShim)

@@ -8,9 +8,7 @@ from problem import Problem, make_step
 from torch.testing import assert_close
 
 from spacy_sdp.model.belief_propagation import BeliefPropagation
-from spacy_sdp.model.inference import (
-    infer,
-)
+from spacy_sdp.model.mean_field import infer
 from spacy_sdp.model.settings import PARTS
 
 

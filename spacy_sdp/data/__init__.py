@@ -1,0 +1,6 @@
+"""The example sentences of the package: small, complete, and free to use."""
+
+from pathlib import Path
+
+# An SDP file of 24 English sentences with DM graphs.
+EXAMPLES = Path(__file__).parent / "examples.sdp"

@@ -1,0 +1,1 @@
+"""How good parses are, and what is in a corpus."""

@@ -1,6 +1,0 @@
-"""The example sentences of the package: small, complete, and free to use."""
-
-from pathlib import Path
-
-# An SDP file of 24 English sentences with DM graphs.
-EXAMPLES = Path(__file__).parent / "data" / "examples.sdp"

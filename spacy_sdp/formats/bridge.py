@@ -1,0 +1,336 @@
+"""Records to Docs and back."""
+
+from __future__ import annotations
+
+import reprlib
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import Any
+from zlib import crc32
+
+from spacy.tokens import Doc, Span, Token
+from spacy.vocab import Vocab
+
+from ..graph.arc import ROOT_INDEX
+from ..graph.extensions import DEFAULT_ATTR, get_graph, register_extensions, set_graph
+from ..graph.graph import SemanticGraph
+from ..graph.record import EmptyNode, MultiwordToken, Record, column
+from ..graph.spans import sentences
+from .files import FormatError
+
+# Where a Doc keeps what belongs to its sentences and not to its graph.
+META_KEY = "spacy_sdp"
+
+
+def from_doc(doc: Doc, attr: str = DEFAULT_ATTR) -> Iterator[Record]:
+    """Yield the sentences of a Doc with their graphs.
+
+    Whitespace tokens are left out: they are no words.
+
+    doc (Doc): The document.
+    attr (str): The attribute with the graph.
+    YIELDS (Record): The sentences.
+    """
+    register_extensions(attr)
+    graph = get_graph(doc, attr)
+    if graph is None:
+        raise FormatError(
+            f"a Doc has no graph in Doc._.{attr} ({_excerpt(doc)}); was it saved "
+            "without user data? Use DocBin(store_user_data=True)"
+        )
+    spans = [(span, words) for span in sentences(doc) if (words := _words(span))]
+    metas = _sentence_metas(doc, [len(words) for _, words in spans])
+    for number, ((span, words), meta) in enumerate(zip(spans, metas, strict=True)):
+        _check_ends(span, words, graph)
+        sentence = _from_tokens(words, graph)
+        if not doc.has_unknown_spaces:
+            sentence.text = span.text
+            sentence.space_after = _space_after(span, last=number == len(spans) - 1)
+        sentence.starts_document = number == 0
+        _set_meta(sentence, meta)
+        yield sentence
+
+
+def _space_after(span: Span, *, last: bool) -> bool | None:
+    """Tell whether there is a space after a sentence; None is unknown."""
+    if span[-1].whitespace_:
+        return True
+    if last:
+        # Nothing follows, so that a missing space means nothing.
+        return None
+    # What follows at once may be a sentence of whitespace, which is left out.
+    return span.doc[span.end].text.isspace()
+
+
+def to_doc(sentences: Sequence[Record], vocab: Vocab, attr: str = DEFAULT_ATTR) -> Doc:
+    """Make one Doc of several sentences, with their graphs in `Doc._.<attr>`.
+
+    sentences (Sequence[Record]): The sentences, at least one.
+    vocab (Vocab): The shared vocabulary.
+    attr (str): The attribute for the graph.
+    RETURNS (Doc): The Doc.
+    """
+    register_extensions(attr)
+    words: list[str] = []
+    spaces: list[bool] = []
+    sent_starts: list[bool | int | None] = []
+    # For each sentence, the index of each of its words in the Doc.
+    indices: list[list[int]] = []
+    known_spaces = all(sentence.text is not None for sentence in sentences)
+    for sentence in sentences:
+        if known_spaces:
+            tokens, follows = split_text(sentence.words, sentence.text or "")
+            if sentence.space_after is None:
+                follows[-1] |= sentence is not sentences[-1]
+            else:
+                follows[-1] |= sentence.space_after
+            spaces += follows
+        else:
+            tokens = sentence.words
+        is_word = [not (known_spaces and token.isspace()) for token in tokens]
+        indices.append([len(words) + i for i, flag in enumerate(is_word) if flag])
+        sent_starts += [i == 0 for i in range(len(tokens))]
+        words += tokens
+
+    def values_of(name: str) -> list[Any] | None:
+        """The values of a column for all tokens of the Doc; None if there are none."""
+        values: list[Any] = [""] * len(words)
+        for sentence, index in zip(sentences, indices, strict=True):
+            for i, value in zip(index, getattr(sentence, name), strict=False):
+                values[i] = value or ""
+        return values if any(values) else None
+
+    trees: dict[str, Any] = {}
+    if all(sentence.heads for sentence in sentences):
+        deps = values_of("deps") or [""] * len(words)
+        # spaCy forgets a head without a label; this one is for whitespace.
+        trees["deps"] = [dep or "dep" for dep in deps]
+        trees["heads"] = _doc_heads(sentences, indices, len(words))
+    doc = Doc(
+        vocab,
+        words=words,
+        spaces=spaces if known_spaces else None,
+        tags=values_of("tags"),
+        pos=values_of("pos"),
+        morphs=values_of("morphs"),
+        lemmas=values_of("lemmas"),
+        sent_starts=None if trees else sent_starts,
+        **trees,
+    )
+    pairs = list(zip(sentences, indices, strict=True))
+    graph = SemanticGraph.from_arcs(
+        doc,
+        [(at[h], at[d], label) for each, at in pairs for h, d, label in each.arcs],
+        [at[top] for each, at in pairs for top in each.tops],
+        frames={
+            at[i]: frame
+            for each, at in pairs
+            for i, frame in enumerate(each.frames)
+            if frame
+        },
+        predicates=[
+            at[i]
+            for each, at in pairs
+            for i, flag in enumerate(each.predicates)
+            if flag
+        ],
+    )
+    set_graph(doc, graph, attr)
+    metas = [_get_meta(sentence) for sentence in sentences]
+    if any(len(meta) > 1 for meta in metas):
+        doc.user_data[META_KEY] = metas
+    return doc
+
+
+def find_words(words: list[str], text: str) -> list[tuple[int, int]]:
+    """Give the first character of each word in a text, and the one after its last.
+
+    words (List[str]): The words, which have to be all of the text but whitespace.
+    text (str): The text.
+    RETURNS (List[Tuple[int, int]]): Where the words begin and end.
+    """
+    spans: list[tuple[int, int]] = []
+    end = 0
+    for word in [*words, ""]:
+        start = end
+        while start < len(text) and text[start].isspace():
+            start += 1
+        if not text.startswith(word, start) or (not word and start < len(text)):
+            raise FormatError(
+                f"the text {_shorten(text)!r} does not go on with {_shorten(word)!r} "
+                f"at character {start + 1}"
+            )
+        end = start + len(word)
+        spans.append((start, end))
+    return spans[:-1]
+
+
+def split_text(words: list[str], text: str) -> tuple[list[str], list[bool]]:
+    """Give the tokens of a text, and whether a space follows each of them.
+
+    As in spaCy's tokenizer, whitespace beyond a single space is a token of its own.
+
+    words (List[str]): The words, which have to be all of the text but whitespace.
+    text (str): The text.
+    RETURNS (Tuple[List[str], List[bool]]): Words and whitespace, and the spaces.
+    """
+    tokens: list[str] = []
+    spaces: list[bool] = []
+    last = 0
+    for start, end in [*find_words(words, text), (len(text), len(text))]:
+        if tokens and text[last:start].startswith(" "):
+            spaces[-1] = True
+            last += 1
+        for token in (text[last:start], text[start:end]):
+            if token:
+                tokens.append(token)
+                spaces.append(False)
+        last = end
+    return tokens, spaces
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) < 60 else f"{text[:57]}..."
+
+
+def _doc_heads(
+    sentences: Sequence[Record], indices: list[list[int]], length: int
+) -> list[int]:
+    # A whitespace token hangs on the word before it, or else on the first word.
+    heads = [-1] * length
+    for sentence, at in zip(sentences, indices, strict=True):
+        for i, head in zip(at, sentence.heads, strict=True):
+            heads[i] = i if head == ROOT_INDEX else at[head]
+    word = next((i for i, head in enumerate(heads) if head >= 0), 0)
+    for i, head in enumerate(heads):
+        if head >= 0:
+            word = i
+        else:
+            heads[i] = word
+    return heads
+
+
+def _words(span: Span) -> list[Token]:
+    # Not by token.is_space, which a bare Vocab does not know.
+    unknown = span.doc.has_unknown_spaces
+    return [token for token in span if unknown or not token.text.isspace()]
+
+
+def _check_ends(span: Span, words: list[Token], graph: SemanticGraph) -> None:
+    """Refuse what no format can write: arcs across sentences or with whitespace."""
+    indices, tops = {token.i for token in words}, graph.tops
+    for token in span:
+        for arc in graph.args(token):
+            if not {arc.head.i, arc.dep.i} <= indices:
+                raise FormatError(
+                    f"the arc from {arc.head.text!r} (token {arc.head.i}) to "
+                    f"{arc.dep.text!r} (token {arc.dep.i}) is not between words "
+                    f"of the same sentence ({_excerpt(graph.doc)})"
+                )
+        if token in tops and token.i not in indices:
+            raise FormatError(
+                f"the top {token.text!r} (token {token.i}) is not a word "
+                f"({_excerpt(graph.doc)})"
+            )
+
+
+def _from_tokens(tokens: list[Token], graph: SemanticGraph) -> Record:
+    doc = graph.doc
+    index = {token.i: i for i, token in enumerate(tokens)}
+    arcs = [arc for token in tokens for arc in graph.args(token)]
+    sentence = Record(
+        words=[token.text for token in tokens],
+        arcs=[(index[arc.head.i], index[arc.dep.i], arc.label) for arc in arcs],
+        tops=[index[top.i] for top in graph.tops if top.i in index],
+        lemmas=column(token.lemma_ or None for token in tokens),
+        tags=column(token.tag_ or None for token in tokens),
+        pos=column(token.pos_ or None for token in tokens),
+        morphs=column(_features(token) for token in tokens),
+        frames=column(graph.frame(token) for token in tokens),
+        predicates=[graph.is_predicate(token) for token in tokens],
+    )
+    if doc.has_annotation("DEP"):
+        sentence.heads = [_head(token, index) for token in tokens]
+        sentence.deps = [token.dep_ or None for token in tokens]
+    return sentence
+
+
+def _features(token: Token) -> str | None:
+    """Give the features in the order of Universal Dependencies, which ignores case."""
+    features = str(token.morph)
+    if "|" in features:
+        features = "|".join(sorted(features.split("|"), key=str.lower))
+    return features or None
+
+
+def _head(token: Token, index: dict[int, int]) -> int:
+    head = token.head
+    while head.i not in index and head.head.i != head.i:
+        head = head.head
+    return ROOT_INDEX if head.i == token.i else index.get(head.i, ROOT_INDEX)
+
+
+def _get_meta(sentence: Record) -> dict[str, Any]:
+    """What a Doc has no place of its own for, as plain data."""
+    meta: dict[str, Any] = {"words": len(sentence.words)}
+    if sentence.id is not None:
+        meta["id"] = sentence.id
+    if sentence.comments:
+        meta["comments"] = list(sentence.comments)
+    if sentence.nodes:
+        meta["nodes"] = list(sentence.nodes)
+    if sentence.misc:
+        meta["misc"] = [[i, text] for i, text in enumerate(sentence.misc) if text]
+    for name in ("multiword_tokens", "empty_nodes"):
+        if nodes := getattr(sentence, name):
+            meta[name] = [asdict(node) for node in nodes]
+    if sentence.empty_nodes:
+        meta["graph"] = _digest(sentence)
+    return meta
+
+
+def _set_meta(sentence: Record, meta: dict[str, Any]) -> None:
+    sentence.id = meta.get("id")
+    sentence.comments = list(meta.get("comments", ()))
+    for text in (*sentence.comments, sentence.id or ""):
+        if not isinstance(text, str):
+            raise FormatError(f"an id or a comment is no string: {reprlib.repr(text)}")
+    sentence.nodes = list(meta.get("nodes", ()))
+    if "misc" in meta:
+        misc = dict(meta["misc"])
+        sentence.misc = [misc.get(i) for i in range(len(sentence.words))]
+    for node in meta.get("multiword_tokens", ()):
+        sentence.multiword_tokens.append(
+            MultiwordToken(**{**node, "cells": list(node["cells"])})
+        )
+    if meta.get("graph") != _digest(sentence):
+        # A parser has made another graph, which has nothing to do with these nodes.
+        return
+    for node in meta.get("empty_nodes", ()):
+        arcs = {name: [(a, b) for a, b in node[name]] for name in ("heads", "args")}
+        sentence.empty_nodes.append(EmptyNode(node["id"], list(node["cells"]), **arcs))
+
+
+def _digest(sentence: Record) -> int:
+    """Give a number that tells whether a graph is still the same."""
+    return crc32(repr((sorted(sentence.arcs), sorted(sentence.tops))).encode())
+
+
+def _sentence_metas(doc: Doc, lengths: list[int]) -> list[dict[str, Any]]:
+    """What `_get_meta` stored for each sentence, as far as it is still true."""
+    metas: list[dict[str, Any]] = list(doc.user_data.get(META_KEY, ()))
+    if [meta["words"] for meta in metas] == lengths:
+        return metas
+    # Another component has found other sentences in what had one id.
+    result: list[dict[str, Any]] = [{} for _ in lengths]
+    if len(metas) == 1 and "id" in metas[0]:
+        for number, meta in enumerate(result, start=1):
+            meta["id"] = (
+                f"{metas[0]['id']}.{number}" if len(result) > 1 else metas[0]["id"]
+            )
+    return result
+
+
+def _excerpt(doc: Doc) -> str:
+    text = " ".join(token.text for token in doc[:6])
+    return f'it begins with "{text}"' if text else "it is empty"

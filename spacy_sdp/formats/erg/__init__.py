@@ -1,0 +1,1 @@
+"""DELPH-IN profiles: ERG analyses, their texts, and their reduction to DM."""

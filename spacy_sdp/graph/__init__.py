@@ -1,0 +1,1 @@
+"""What a parse is: arcs, graphs, and where spaCy keeps them."""

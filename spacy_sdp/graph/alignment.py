@@ -1,0 +1,68 @@
+"""Which tokens of two tokenizations of the same text are the same."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TypeVar
+
+from spacy.training import Alignment, Example
+
+from .record import Record
+from .spelling import plain_spelling
+
+Value = TypeVar("Value")
+
+
+def align_one_to_one(example: Example) -> dict[int, int]:
+    """Map predicted to gold tokens where exactly one stands for exactly one.
+
+    example (Example): The example.
+    RETURNS (Dict[int, int]): From indices of `example.predicted` to indices of
+        `example.reference`.
+    """
+    return _one_to_one(example.alignment, len(example.predicted))
+
+
+def align_sentence(system: Record, gold: Record) -> Record | None:
+    """Give a sentence with the indices of another tokenization of it.
+
+    Tokens count as the same if they are written alike but for quotes, dashes, ellipses
+    and brackets. A token without a counterpart gets an index beyond the gold tokens.
+
+    system (Record): The sentence.
+    gold (Record): The same sentence, whose indices count.
+    RETURNS (Optional[Record]): The sentence with its graph over the gold tokens, or
+        None if it is another text.
+    """
+    forms = [[plain_spelling(word) for word in each.words] for each in (system, gold)]
+    if "".join(forms[0]) != "".join(forms[1]):
+        return None
+    mapping = _one_to_one(Alignment.from_strings(*forms), len(system.words))
+    size = len(gold.words)
+    at = [mapping.get(i, size + i) for i in range(len(system.words))]
+
+    def reorder(column: list[Value], missing: Value) -> list[Value]:
+        values = [missing] * (size + len(at))
+        for i, value in zip(at, column, strict=False):
+            values[i] = value
+        return values if column else []
+
+    return replace(
+        system,
+        words=reorder(system.words, ""),
+        arcs=[(at[head], at[dep], label) for head, dep, label in system.arcs],
+        tops=[at[top] for top in system.tops],
+        tags=reorder(system.tags, None),
+        frames=reorder(system.frames, None),
+        predicates=reorder(system.predicates, False),
+    )
+
+
+def _one_to_one(alignment: Alignment, size: int) -> dict[int, int]:
+    x2y, y2x = alignment.x2y, alignment.y2x
+    mapping = {}
+    for i in range(size):
+        aligned = x2y[i]
+        if len(aligned) == 1 and len(y2x[int(aligned[0])]) == 1:
+            mapping[i] = int(aligned[0])
+    return mapping

@@ -1,0 +1,432 @@
+"""Labelled directed graphs between the words of a Doc."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from reprlib import repr as quote
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from spacy.tokens import Doc, Span, Token
+
+from .algorithms import find_components, find_path, has_cycle
+from .arc import Arc, ArcTuple, IndexedArc, Predicate, Triple
+from .export import to_networkx, to_penman
+from .index import GraphIndex
+from .validation import check_arcs, check_frames, check_nodes
+
+if TYPE_CHECKING:
+    import networkx
+
+
+class SemanticGraph:
+    """A read-only view of the semantic graph of a Doc.
+
+    Iterating gives the arcs, sorted by head and then by dependent. Indices are token
+    indices of the Doc. Make one with `SemanticGraph.from_arcs`, or let `doc._.sdp`
+    give it to you. After the Doc was retokenized, every use is a ValueError.
+
+    >>> doc._.sdp
+    SemanticGraph(5 arcs, tops: wants)
+    >>> [arc for arc in graph if arc.head.text == "eat"]
+    [Arc(eat-ARG1->cat)]
+    """
+
+    def __init__(
+        self,
+        doc: Doc,
+        arcs: Iterable[IndexedArc],
+        tops: Iterable[int],
+        frames: Mapping[int, str] | None = None,
+        predicates: Iterable[int] = (),
+    ) -> None:
+        """Wrap arcs that are known to be valid; `from_arcs` is the one that checks.
+
+        doc (Doc): The document the indices refer to.
+        arcs (Iterable[IndexedArc]): The arcs.
+        tops (Iterable[int]): Indices of the top nodes.
+        frames (Mapping[int, str]): The sense of a node, for corpora that have one.
+        predicates (Iterable[int]): Nodes that the annotation marks as predicates
+            although they have no arguments.
+        """
+        self.doc = doc
+        self._unchecked = GraphIndex(len(doc), arcs, tops, frames or {}, predicates)
+
+    @classmethod
+    def from_arcs(
+        cls,
+        doc: Doc,
+        arcs: Iterable[ArcTuple | Arc],
+        tops: Iterable[int] = (),
+        *,
+        frames: Mapping[int, str] | None = None,
+        predicates: Iterable[int] = (),
+    ) -> SemanticGraph:
+        """Make a graph from token indices, and check it.
+
+        doc (Doc): The document the indices refer to.
+        arcs (Iterable[ArcTuple | Arc]): `(head, dep, label)`, `(head, dep, label,
+            score)`, or arcs of another graph.
+        tops (Iterable[int]): Indices of the top nodes.
+        frames (Mapping[int, str]): The sense of a node, for corpora that have one.
+        predicates (Iterable[int]): Nodes that are predicates without arguments.
+        RETURNS (SemanticGraph): The graph.
+
+        >>> SemanticGraph.from_arcs(doc, [(3, 2, "ARG1")], tops=[3])
+        SemanticGraph(1 arcs, tops: wants)
+        """
+        indexed = check_arcs(doc, arcs)
+        tops = check_nodes(doc, tops, "top")
+        frames = check_frames(doc, frames or {})
+        predicates = check_nodes(doc, predicates, "predicate")
+        has_args = {arc.head for arc in indexed}
+        return cls(doc, indexed, tops, frames, set(predicates) - has_args)
+
+    @classmethod
+    def from_dict(cls, doc: Doc, data: Mapping[str, Any]) -> SemanticGraph:
+        """Make a graph from what `to_dict` gave, and check it.
+
+        doc (Doc): The document, with the same tokens as the original's.
+        data (Mapping[str, Any]): The dictionary.
+        RETURNS (SemanticGraph): The graph.
+
+        >>> SemanticGraph.from_dict(doc, graph.to_dict()) == graph
+        True
+        """
+        keys = set(data) if isinstance(data, Mapping) else set()
+        unknown = keys - {"tokens", "arcs", "tops", "frames", "predicates"}
+        if unknown or not {"arcs", "tops"} <= keys:
+            raise ValueError(
+                "A graph dictionary has the keys 'arcs' and 'tops', and may have "
+                "'tokens', 'frames' and 'predicates'; found "
+                f"{sorted(map(str, keys)) if keys else quote(data)}."
+            )
+        if data.get("tokens", len(doc)) != len(doc):
+            raise ValueError(
+                f"The graph was made for {data['tokens']} tokens, but the Doc has "
+                f"{len(doc)}. Was it retokenized?"
+            )
+        return cls.from_arcs(
+            doc,
+            data["arcs"],
+            data["tops"],
+            frames=_to_frames(data.get("frames", ())),
+            predicates=data.get("predicates", ()),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the graph as plain numbers and strings, ready for JSON.
+
+        RETURNS (dict): `tokens`, the length of the Doc; `arcs`, a list of
+            `[head, dep, label, score]`; `tops`, a list of indices; and, where the
+            annotation has them, `frames`, a list of `[index, frame]`, and
+            `predicates`, the indices of predicates without arguments.
+
+        >>> graph.to_dict()["arcs"][0]
+        [0, 2, 'BV', None]
+        """
+        index = self._index
+        data: dict[str, Any] = {
+            "tokens": index.n_tokens,
+            "arcs": [list(arc) for arc in index.arcs],
+            "tops": list(index.tops),
+        }
+        if index.frames:
+            data["frames"] = [[i, frame] for i, frame in index.frames.items()]
+        if index.predicates:
+            data["predicates"] = list(index.predicates)
+        return data
+
+    @classmethod
+    def _from_index(cls, doc: Doc, index: GraphIndex) -> SemanticGraph:
+        """View what is known to belong to this very Doc."""
+        index.check(doc)
+        graph = cls.__new__(cls)
+        graph.doc = doc
+        graph._unchecked = index
+        return graph
+
+    @property
+    def _index(self) -> GraphIndex:
+        """What the graph consists of, unless the Doc was retokenized since."""
+        self._unchecked.check(self.doc)
+        return self._unchecked
+
+    @property
+    def indexed_arcs(self) -> tuple[IndexedArc, ...]:
+        """RETURNS (Tuple[IndexedArc, ...]): The arcs as token indices.
+
+        >>> graph.indexed_arcs[0]
+        IndexedArc(head=0, dep=2, label='BV', score=None)
+        """
+        return self._index.arcs
+
+    @property
+    def tops(self) -> tuple[Token, ...]:
+        """RETURNS (Tuple[Token, ...]): The top nodes, what the sentence is about.
+
+        >>> graph.tops
+        (wants,)
+        """
+        return tuple(self.doc[i] for i in self._index.tops)
+
+    def heads(self, token: Token) -> tuple[Arc, ...]:
+        """Give the arcs in which a token is an argument.
+
+        token (Token): A token of the graph's Doc.
+        RETURNS (Tuple[Arc, ...]): The arcs, sorted by head.
+
+        >>> graph.heads(doc[5])
+        (Arc(wants-ARG2->eat),)
+        """
+        return self._view(self._index.by_dep.get(self._position(token), ()))
+
+    def args(self, token: Token) -> tuple[Arc, ...]:
+        """Give the arcs from a token to its arguments.
+
+        token (Token): A token of the graph's Doc.
+        RETURNS (Tuple[Arc, ...]): The arcs, sorted by dependent.
+
+        >>> graph.args(doc[3])
+        (Arc(wants-ARG1->cat), Arc(wants-ARG2->eat))
+        """
+        return self._view(self._index.by_head.get(self._position(token), ()))
+
+    def frame(self, token: Token) -> str | None:
+        """Give the annotated sense of a token.
+
+        token (Token): A token of the graph's Doc.
+        RETURNS (Optional[str]): The sense, or None.
+
+        >>> SemanticGraph.from_arcs(doc, [], frames={5: "v:e-i-p"}).frame(doc[5])
+        'v:e-i-p'
+        """
+        return self._index.frames.get(self._position(token))
+
+    def is_predicate(self, token: Token) -> bool:
+        """Tell whether a token has arguments or is annotated as a predicate.
+
+        token (Token): A token of the graph's Doc.
+        RETURNS (bool): Whether it is a predicate.
+
+        >>> graph.is_predicate(doc[1]), graph.is_predicate(doc[2])
+        (True, False)
+        """
+        index, i = self._index, self._position(token)
+        return i in index.by_head or i in index.predicates
+
+    def predicates(self) -> list[Predicate]:
+        """Give each predicate with its arguments, in the order of the words.
+
+        RETURNS (List[Predicate]): The words that have arguments, or are annotated as
+            predicates without any.
+
+        >>> graph.predicates()[2:]
+        [Predicate(wants: ARG1 cat, ARG2 eat), Predicate(eat: ARG1 cat)]
+        >>> graph.predicates()[2].args["ARG1"]
+        (cat,)
+        """
+        index = self._index
+        predicates = []
+        for i in sorted({*index.by_head, *index.predicates}):
+            args: dict[str, list[Token]] = {}
+            for arc in index.by_head.get(i, ()):
+                args.setdefault(arc.label, []).append(self.doc[arc.dep])
+            predicates.append(
+                Predicate(
+                    self.doc[i], {label: tuple(each) for label, each in args.items()}
+                )
+            )
+        return predicates
+
+    def triples(self) -> list[Triple]:
+        """Give the arcs as text.
+
+        RETURNS (List[Triple]): Predicate, label and argument; `pandas.DataFrame` makes
+            a table of them.
+
+        >>> graph.triples()[2]
+        Triple(predicate='wants', label='ARG1', argument='cat')
+        """
+        return [Triple(arc.head.text, arc.label, arc.dep.text) for arc in self]
+
+    def subgraph(self, span: Span) -> SemanticGraph:
+        """Give the part of the graph inside a span.
+
+        span (Span): A span of the graph's Doc.
+        RETURNS (SemanticGraph): The arcs with both ends in the span, and the tops in
+            it. Indices are still those of the Doc.
+
+        >>> list(graph.subgraph(doc[3:6]))
+        [Arc(wants-ARG2->eat)]
+        """
+        if span.doc is not self.doc:
+            raise ValueError(f"The span {span.text!r} belongs to another Doc.")
+        index, inside = self._index, range(span.start, span.end)
+        arcs = (arc for i in inside for arc in index.by_head.get(i, ()))
+        return SemanticGraph(
+            self.doc,
+            [arc for arc in arcs if arc.dep in inside],
+            [i for i in inside if i in index.tops],
+            {i: index.frames[i] for i in inside if i in index.frames},
+            [i for i in inside if i in index.predicates],
+        )
+
+    def path(
+        self, start: Token, end: Token, *, directed: bool = False
+    ) -> tuple[Arc, ...] | None:
+        """Give the shortest way between two words.
+
+        start (Token): Where the way begins.
+        end (Token): Where it ends.
+        directed (bool): Whether to go from predicates to arguments only.
+        RETURNS (Optional[Tuple[Arc, ...]]): The arcs on the way; None if there is none.
+
+        >>> graph.path(doc[1], doc[5])
+        (Arc(shy-ARG1->cat), Arc(eat-ARG1->cat))
+        """
+        ends = self._position(start), self._position(end)
+        path = find_path(self.indexed_arcs, *ends, directed=directed)
+        return None if path is None else self._view(path)
+
+    @property
+    def roots(self) -> tuple[Token, ...]:
+        """RETURNS (Tuple[Token, ...]): Predicates that are no argument of another one.
+
+        >>> graph.roots
+        (The, shy, wants)
+        """
+        index = self._index
+        return tuple(self.doc[i] for i in index.by_head if i not in index.by_dep)
+
+    @property
+    def is_acyclic(self) -> bool:
+        """RETURNS (bool): Whether no way along the arcs leads back to its start.
+
+        >>> graph.is_acyclic
+        True
+        """
+        return not has_cycle(self.indexed_arcs)
+
+    @property
+    def components(self) -> tuple[tuple[Token, ...], ...]:
+        """RETURNS (Tuple[Tuple[Token, ...], ...]): Sets of words that arcs connect.
+
+        >>> graph.components
+        ((The, shy, cat, wants, eat),)
+        """
+        found = find_components(self.indexed_arcs)
+        return tuple(tuple(self.doc[i] for i in component) for component in found)
+
+    def to_networkx(self) -> networkx.MultiDiGraph:
+        """Make a networkx graph, if networkx is installed.
+
+        RETURNS (networkx.MultiDiGraph): Its nodes are token indices, with `text`,
+            `lemma`, `tag` and `top`; its edges have `label` and `score`.
+
+        >>> graph.to_networkx().edges[3, 2, "ARG1"]["label"]
+        'ARG1'
+        """
+        return to_networkx(self)
+
+    def to_penman(self) -> str:
+        """Write the graph in PENMAN notation, as AMRs are written.
+
+        RETURNS (str): One text for each connected part, with a blank line between
+            them.
+
+        >>> print(graph.to_penman())
+        (t3 / wants
+           :ARG1 (t2 / cat
+              :BV-of (t0 / The)
+              :ARG1-of (t1 / shy)
+              :ARG1-of (t5 / eat
+                 :ARG2-of t3)))
+        """
+        return to_penman(self)
+
+    def _repr_html_(self) -> str:
+        """RETURNS (str): What a notebook shows: pictures, which scroll if wide."""
+        from ..display import render
+
+        return f'<div style="overflow-x: auto">{render(self)}</div>'
+
+    def _repr_svg_(self) -> str | None:
+        """RETURNS (Optional[str]): The picture, if there is one sentence."""
+        from ..display import render
+
+        picture = render(self)
+        return picture if picture.count("<svg") == 1 else None
+
+    @property
+    def arcs_by_head(self) -> Mapping[int, tuple[IndexedArc, ...]]:
+        """RETURNS (Mapping[int, Tuple[IndexedArc, ...]]): The arcs of each predicate.
+
+        >>> [arc.label for arc in graph.arcs_by_head[3]]
+        ['ARG1', 'ARG2']
+        """
+        return MappingProxyType(self._index.by_head)
+
+    @property
+    def arcs_by_dep(self) -> Mapping[int, tuple[IndexedArc, ...]]:
+        """RETURNS (Mapping[int, Tuple[IndexedArc, ...]]): The arcs to each argument.
+
+        >>> [arc.label for arc in graph.arcs_by_dep[5]]
+        ['ARG2']
+        """
+        return MappingProxyType(self._index.by_dep)
+
+    def _position(self, token: Token) -> int:
+        if token.doc is not self.doc:
+            raise ValueError(f"The token {token.text!r} belongs to another Doc.")
+        return token.i
+
+    def _view(self, arcs: Iterable[IndexedArc]) -> tuple[Arc, ...]:
+        return tuple(Arc.from_indices(self.doc, *arc) for arc in arcs)
+
+    def __iter__(self) -> Iterator[Arc]:
+        return iter(self._view(self.indexed_arcs))
+
+    def __len__(self) -> int:
+        return len(self.indexed_arcs)
+
+    def __bool__(self) -> bool:
+        """Tell whether there is anything in the graph: an arc, or a top by itself."""
+        return bool(self._index.arcs or self._index.tops)
+
+    def __eq__(self, other: object) -> bool:
+        """Compare words, arcs and tops; scores and frames do not count."""
+        if not isinstance(other, SemanticGraph):
+            return NotImplemented
+        return _structure(self._index) == _structure(other._index) and [
+            token.text for token in self.doc
+        ] == [token.text for token in other.doc]
+
+    def __hash__(self) -> int:
+        # That of a key of a dictionary must not change, nor fail.
+        return hash(_structure(self._unchecked))
+
+    def __repr__(self) -> str:
+        if len(self.doc) != self._unchecked.n_tokens:
+            # For debuggers and logs, which an error does not help.
+            return "SemanticGraph(of a Doc that was retokenized)"
+        tops = ", ".join(token.text for token in self.tops)
+        return f"SemanticGraph({len(self)} arcs, tops: {tops or 'none'})"
+
+
+def _structure(index: GraphIndex) -> tuple[tuple[Any, ...], ...]:
+    """What makes graphs of the same words equal."""
+    return tuple(arc[:3] for arc in index.arcs), tuple(index.tops)
+
+
+def _to_frames(pairs: Any) -> dict[Any, Any]:
+    """Give pairs of index and frame as a dictionary."""
+    try:
+        frames = dict(pairs)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"Expected the frames as a list of [index, frame], found {quote(pairs)}."
+        ) from None
+    if len(frames) != len(pairs):
+        raise ValueError(f"A token has two frames: {quote(pairs)}.")
+    return frames

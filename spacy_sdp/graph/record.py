@@ -1,0 +1,98 @@
+"""A sentence with its graph, free of spaCy: what formats read and scores compare."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import TypeVar
+
+Value = TypeVar("Value")
+
+
+@dataclass
+class MultiwordToken:
+    """Several words that are written as one, such as French "du" for "de le".
+
+    `start` and `end` are the indices of the first and the last word. `cells` are the
+    columns of a CoNLL-U file after FORM.
+    """
+
+    start: int
+    end: int
+    form: str
+    cells: list[str]
+
+
+@dataclass
+class EmptyNode:
+    """A word that is understood but not written, as "reads" after "and Mary".
+
+    It is no token, so it is kept beside the graph of the words. Nodes are called as in
+    CoNLL-U: "0" is the root, "1" the first word, "8.1" an empty node after word 8.
+    `cells` are the columns FORM to DEPREL and MISC, `heads` and `args` the arcs from
+    and to other nodes with their labels; an arc between empty nodes is one of `heads`.
+    """
+
+    id: str
+    cells: list[str]
+    heads: list[tuple[str, str]] = field(default_factory=list)
+    args: list[tuple[str, str]] = field(default_factory=list)
+
+
+@dataclass
+class Record:
+    """A sentence with its graph, independent of any vocabulary.
+
+    Indices count from 0. A column is either empty (the format does not have it) or as
+    long as `words`; in it, None is a missing value.
+    """
+
+    words: list[str]
+    arcs: list[tuple[int, int, str]] = field(default_factory=list)
+    tops: list[int] = field(default_factory=list)
+    id: str | None = None
+    comments: list[str] = field(default_factory=list)
+    # The words with the true spaces between them; None where the format has no spaces.
+    text: str | None = None
+    lemmas: list[str | None] = field(default_factory=list)
+    tags: list[str | None] = field(default_factory=list)
+    pos: list[str | None] = field(default_factory=list)
+    morphs: list[str | None] = field(default_factory=list)
+    # A syntactic tree: the head of each word, -1 for the root, and the relation to it.
+    heads: list[int] = field(default_factory=list)
+    deps: list[str | None] = field(default_factory=list)
+    frames: list[str | None] = field(default_factory=list)
+    predicates: list[bool] = field(default_factory=list)
+    # Whether a word is a node of the graph, in formats that list the nodes.
+    nodes: list[bool] = field(default_factory=list)
+    misc: list[str | None] = field(default_factory=list)
+    multiword_tokens: list[MultiwordToken] = field(default_factory=list)
+    empty_nodes: list[EmptyNode] = field(default_factory=list)
+    # False for a sentence in the same document as the one before it.
+    starts_document: bool = True
+    # Whether a space follows, None where the format does not tell.
+    space_after: bool | None = field(default=None, compare=False)
+
+
+def documents(sentences: Iterable[Record]) -> Iterator[list[Record]]:
+    """Yield the sentences of one document after the other.
+
+    sentences (Iterable[Record]): The sentences.
+    YIELDS (List[Record]): Those of a document.
+    """
+    number = 0
+
+    def document(sentence: Record) -> int:
+        nonlocal number
+        number += sentence.starts_document
+        return number
+
+    for _, group in groupby(sentences, key=document):
+        yield list(group)
+
+
+def column(values: Iterable[Value | None]) -> list[Value | None]:
+    """Give a column of a Record: nothing at all if all its values are missing."""
+    values = list(values)
+    return values if any(value is not None for value in values) else []

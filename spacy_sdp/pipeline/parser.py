@@ -1,0 +1,423 @@
+"""The pipeline component `sdp_meanfield`."""
+
+import warnings
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from itertools import islice
+from typing import Any, NamedTuple
+
+import numpy
+from spacy.errors import Errors
+from spacy.language import Language
+from spacy.pipeline import TrainablePipe
+from spacy.tokens import Doc
+from spacy.training import Example, validate_examples, validate_get_examples
+from spacy.vocab import Vocab
+from thinc.api import Config, Model, Optimizer, set_dropout_rate
+from thinc.types import Floats2d, Floats3d
+
+from ..graph.alignment import align_one_to_one
+from ..graph.arc import IndexedArc
+from ..graph.extensions import DEFAULT_ATTR, get_graph, register_extensions, set_graph
+from ..graph.graph import SemanticGraph
+from ..model.arcs import FIRST_LABEL, NULL, ROOT
+from ..model.batch import ArcPosteriors, ArcScores, Batch, GoldArcs
+from ..model.loss import arc_loss
+from .inputs import find_missing_inputs
+from .scorer import score_examples
+
+default_model_config = """
+[model]
+@architectures = "spacy_sdp.MeanFieldParser.v1"
+hidden_width = 0
+lstm_width = 200
+lstm_depth = 1
+mlp_width = 150
+factor_width = 50
+rank = 64
+inference = "mean_field"
+train_iterations = 2
+predict_iterations = 3
+
+[model.tok2vec]
+@architectures = "spacy.MultiHashEmbed.v2"
+width = 128
+attrs = ["NORM", "PREFIX", "SUFFIX", "SHAPE"]
+rows = [5000, 1000, 2500, 2500]
+include_static_vectors = false
+"""
+DEFAULT_MODEL = Config().from_str(default_model_config)["model"]
+
+
+@Language.factory(
+    "sdp_meanfield",
+    assigns=["doc._.sdp", "token._.sdp_heads", "token._.sdp_args", "token._.sdp_top"],
+    default_config={
+        "model": DEFAULT_MODEL,
+        "attr": DEFAULT_ATTR,
+        "threshold": None,
+        "scorer": {"@scorers": "spacy_sdp.sdp_scorer.v1"},
+    },
+    default_score_weights={
+        "sdp_lf": 1.0,
+        "sdp_lp": 0.0,
+        "sdp_lr": 0.0,
+        "sdp_uf": 0.0,
+        "sdp_up": None,
+        "sdp_ur": None,
+        "sdp_lm": None,
+        "sdp_um": None,
+        "sdp_lf_per_type": None,
+    },
+)
+def make_sdp_meanfield(
+    nlp: Language,
+    name: str,
+    model: Model[list[Doc], ArcScores | ArcPosteriors],
+    attr: str,
+    threshold: float | None,
+    scorer: Callable | None,
+) -> "SemanticParser":
+    """Make a semantic dependency parser.
+
+    model (Model): The model, see `spacy_sdp.MeanFieldParser.v1`.
+    attr (str): The parser's graphs are `Doc._.<attr>`, and its scores are called
+        `<attr>_lf` and so on.
+    threshold (float): An arc exists if its probability reaches this value. None means
+        that it exists if its best label is more probable than its absence.
+    scorer (Callable): The scoring method.
+    """
+    return SemanticParser(
+        nlp.vocab, model, name, attr=attr, threshold=threshold, scorer=scorer
+    )
+
+
+class ParsedArcs(NamedTuple):
+    """What the parser finds in a Doc."""
+
+    arcs: list[IndexedArc]
+    tops: list[int]
+
+
+class SemanticParser(TrainablePipe):
+    """Predicts a labelled directed graph between the words of each sentence."""
+
+    def __init__(
+        self,
+        vocab: Vocab,
+        model: Model[Any, Any],
+        name: str = "sdp_meanfield",
+        *,
+        attr: str = DEFAULT_ATTR,
+        threshold: float | None = None,
+        scorer: Callable | None = score_examples,
+    ) -> None:
+        """Initialize a semantic dependency parser.
+
+        vocab (Vocab): The shared vocabulary.
+        model (Model): The model, see `spacy_sdp.MeanFieldParser.v1`.
+        name (str): The name of the component, under which losses are reported.
+        attr (str): The parser's graphs are `Doc._.<attr>`.
+        threshold (Optional[float]): The least probability of an arc, see `threshold`.
+        scorer (Optional[Callable]): The scoring method.
+        """
+        register_extensions(attr)
+        self.vocab = vocab
+        self.model = model
+        self.name = name
+        self.attr = attr
+        self.threshold = threshold
+        self.scorer = scorer
+        self.cfg: dict[str, Any] = {"labels": []}
+        self._has_warned = False
+
+    @property
+    def threshold(self) -> float | None:
+        """The least probability of an arc.
+
+        Less than 0.5 finds more arcs, but none that the model prunes; more than 0.5
+        makes fewer mistakes. None means that an arc exists if its best label is more
+        probable than its absence.
+        """
+        return self._threshold
+
+    @threshold.setter
+    def threshold(self, value: float | None) -> None:
+        if value is not None and not (
+            isinstance(value, int | float) and 0 <= value <= 1
+        ):
+            raise ValueError(
+                f"The setting 'threshold' of '{self.name}' is a probability: it has to "
+                f"be between 0 and 1, or null, not {value!r}."
+            )
+        self._threshold = value
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """RETURNS (Tuple[str, ...]): The labels of arcs between words."""
+        return tuple(self.cfg["labels"])
+
+    @property
+    def label_data(self) -> list[str]:
+        """RETURNS (List[str]): The labels, as `initialize` takes them."""
+        return list(self.labels)
+
+    def add_label(self, label: str) -> int:
+        """Add a label, which is possible until the component is initialized.
+
+        label (str): The label.
+        RETURNS (int): 0 if it was there already, else 1.
+        """
+        if not isinstance(label, str):
+            raise ValueError(Errors.E187)
+        if not label:
+            raise ValueError(f"A label of '{self.name}' has to have characters.")
+        if label in self.labels:
+            return 0
+        self._allow_extra_label()
+        self.cfg["labels"].append(label)
+        self.vocab.strings.add(label)
+        return 1
+
+    def initialize(
+        self,
+        get_examples: Callable[[], Iterable[Example]],
+        *,
+        nlp: Language | None = None,
+        labels: list[str] | None = None,
+    ) -> None:
+        """Prepare the component for training.
+
+        get_examples (Callable[[], Iterable[Example]]): Gives a representative sample of
+            gold-standard Examples.
+        nlp (Optional[Language]): The current nlp object.
+        labels (Optional[List[str]]): The labels, made by `label_data` or by
+            `spacy init labels`. Without them they are collected from the Examples.
+        """
+        validate_get_examples(get_examples, "SemanticParser.initialize")
+        found: set[str] = set()
+        has_graph = False
+        for example in get_examples():
+            graph = get_graph(example.reference, self.attr)
+            if graph is not None:
+                has_graph = True
+                if labels is not None:
+                    break
+                found.update(arc.label for arc in graph.indexed_arcs)
+        if not has_graph:
+            raise ValueError(
+                f"No Example for '{self.name}' has a graph in Doc._.{self.attr}. "
+                "Convert the data with `python -m spacy sdp convert`, or save your "
+                "Docs with DocBin(store_user_data=True): without it, graphs are lost."
+            )
+        for label in sorted(found) if labels is None else labels:
+            self.add_label(label)
+        self._require_labels()
+        if not self.model.has_dim("nO"):
+            self.model.set_dim("nO", len(self.labels))
+        elif self.model.get_dim("nO") != len(self.labels):
+            raise ValueError(
+                f"The setting 'nO' of the model of '{self.name}' is "
+                f"{self.model.get_dim('nO')}, but there are {len(self.labels)} labels. "
+                "Leave it out, it is found in the data."
+            )
+        # A transformer gives no vectors for a Doc without tokens, not even no vectors
+        # of the right width.
+        docs = (example.predicted for example in get_examples())
+        self.model.initialize(X=list(islice(filter(len, docs), 10)))
+
+    def predict(self, docs: Iterable[Doc]) -> list[ParsedArcs]:
+        """Parse Docs without changing them.
+
+        docs (Iterable[Doc]): The documents.
+        RETURNS (List[ParsedArcs]): The arcs and tops of each.
+        """
+        docs = list(docs)
+        parsed = [ParsedArcs([], []) for _ in docs]
+        # As in `initialize`.
+        with_tokens = [number for number, doc in enumerate(docs) if len(doc)]
+        if not with_tokens:
+            return parsed
+        self._warn_of_missing_inputs(docs)
+        posteriors = self.model.predict([docs[number] for number in with_tokens])
+        assert isinstance(posteriors, ArcPosteriors)
+        to_numpy = self.model.ops.to_numpy
+        null = to_numpy(posteriors.null)
+        probabilities = to_numpy(posteriors.probability)
+        if numpy.isnan(null).any() or numpy.isnan(probabilities).any():
+            raise ValueError(
+                f"The scores of '{self.name}' are not numbers. Either the vectors of "
+                "its tok2vec are not, or its weights are broken: train it again with "
+                "a smaller learning rate."
+            )
+        labels = to_numpy(posteriors.label)
+        if self.threshold is None:
+            chosen = numpy.flatnonzero(to_numpy(posteriors.exists))
+        else:
+            chosen = numpy.flatnonzero(1 - null >= self.threshold)
+        places = posteriors.batch.locate(to_numpy(posteriors.arcs)[chosen])
+        names = self.labels
+        for row, (number, head, dep) in zip(chosen, places, strict=True):
+            arcs, tops = parsed[with_tokens[number]]
+            if labels[row] == ROOT:
+                tops.append(dep)
+            else:
+                label = names[labels[row] - FIRST_LABEL]
+                score = float(probabilities[row])
+                arcs.append(IndexedArc(head, dep, label, score))
+        return parsed
+
+    def _warn_of_missing_inputs(self, docs: list[Doc]) -> None:
+        """Say once that the pipeline lacks what the model was trained with."""
+        if self._has_warned:
+            return
+        missing = find_missing_inputs(self.model, docs)
+        if missing:
+            self._has_warned = True
+            warnings.warn(
+                f"The graphs of '{self.name}' will be wrong: it needs "
+                f"{' and '.join(missing)}, which no Doc has. Is this component "
+                "missing, disabled, or after the parser in the pipeline?",
+                stacklevel=2,
+            )
+
+    def set_annotations(self, docs: Iterable[Doc], graphs: list[ParsedArcs]) -> None:
+        """Store graphs in `Doc._.<attr>`.
+
+        docs (Iterable[Doc]): The documents.
+        graphs (List[ParsedArcs]): What `predict` gave for them.
+        """
+        for doc, (arcs, tops) in zip(docs, graphs, strict=True):
+            set_graph(doc, SemanticGraph(doc, arcs, tops), self.attr)
+
+    def update(
+        self,
+        examples: Iterable[Example],
+        *,
+        drop: float = 0.0,
+        sgd: Optimizer | None = None,
+        losses: dict[str, float] | None = None,
+    ) -> dict[str, float]:
+        """Learn from a batch of Examples.
+
+        examples (Iterable[Example]): The batch of Examples.
+        drop (float): The dropout rate of thinc's layers; those of torch have their own,
+            see `spacy_sdp.MeanFieldParser.v1`.
+        sgd (Optional[Optimizer]): The optimizer.
+        losses (Optional[Dict[str, float]]): Updated with the loss, by name.
+        RETURNS (Dict[str, float]): The losses.
+        """
+        losses = {} if losses is None else losses
+        losses.setdefault(self.name, 0.0)
+        examples = list(examples)
+        validate_examples(examples, "SemanticParser.update")
+        if not any(len(example.predicted) for example in examples):
+            return losses
+        set_dropout_rate(self.model, drop)
+        # The model gets to know the gold arcs, because it must not prune them.
+        batch = Batch.from_docs([example.predicted for example in examples])
+        batch = replace(batch, gold=self._gold_arcs(examples, batch))
+        # Even if no gold arc is known, the encoder waits for a gradient.
+        scores, backprop = self.model.begin_update(batch)
+        assert isinstance(scores, ArcScores)
+        loss, gradient = self.get_loss(examples, scores)
+        backprop(gradient)
+        if sgd not in (None, False):
+            self.finish_update(sgd)
+        losses[self.name] += loss
+        return losses
+
+    def get_loss(
+        self, examples: Iterable[Example], scores: ArcScores
+    ) -> tuple[float, tuple[Floats2d, Floats3d, Floats2d]]:
+        """Give the loss per word, and its gradient.
+
+        Pairs of words whose gold label is not known have no part in it: in Docs without
+        graph, and of tokens that have no counterpart in the gold Doc.
+
+        examples (Iterable[Example]): The batch of Examples.
+        scores (ArcScores): What the model gave for their predicted Docs.
+        RETURNS (Tuple[float, Tuple]): The loss and its gradient, see `arc_loss`.
+        """
+        examples = list(examples)
+        validate_examples(examples, "SemanticParser.get_loss")
+        gold = scores.batch.gold or self._gold_arcs(examples, scores.batch)
+        loss, gradient = arc_loss(self.model.ops, scores, gold)
+        if not numpy.isfinite(loss):
+            raise ValueError(
+                f"The loss of '{self.name}' is not a finite number. Use a smaller "
+                "learning rate, or look for broken vectors in its tok2vec."
+            )
+        return loss, gradient
+
+    def _gold_arcs(self, examples: list[Example], batch: Batch) -> GoldArcs:
+        """Give the gold label of every arc."""
+        gold = numpy.full(int(batch.arc_offsets[-1]), NULL)
+        known = numpy.zeros(len(gold), dtype="float32")
+        ids = {label: i for i, label in enumerate(self.labels, start=FIRST_LABEL)}
+        graphs = [get_graph(example.reference, self.attr) for example in examples]
+        aligned = [
+            {} if graph is None else align_one_to_one(example)
+            for example, graph in zip(examples, graphs, strict=True)
+        ]
+        # Where a gold token stands: sentence of the batch, node of the sentence.
+        places: list[dict[int, tuple[int, int]]] = [{} for _ in examples]
+        for number, sentence in enumerate(batch.sentences):
+            to_gold, place = aligned[sentence.doc], places[sentence.doc]
+            has_gold = numpy.zeros(len(sentence), dtype="float32")
+            for i, token in enumerate(sentence.tokens.tolist()):
+                if token in to_gold:
+                    has_gold[i] = 1
+                    place[to_gold[token]] = (number, i + 1)
+            with_root = numpy.concatenate(([1.0], has_gold))
+            block = numpy.outer(with_root, has_gold)
+            block[numpy.arange(1, len(block)), numpy.arange(len(sentence))] = 0
+            start, end = batch.arc_offsets[number : number + 2]
+            known[start:end] = block.ravel()
+        for example, graph, place in zip(examples, graphs, places, strict=True):
+            if graph is None:
+                continue
+            for top in graph.tops:
+                if top.i in place:
+                    number, dep = place[top.i]
+                    gold[batch.arc_row(number, 0, dep)] = ROOT
+            for arc in graph.indexed_arcs:
+                if arc.head not in place or arc.dep not in place:
+                    continue
+                number, dep = place[arc.dep]
+                head_number, head = place[arc.head]
+                if arc.label not in ids:
+                    raise ValueError(_unknown_label(self.name, arc.label, example))
+                if head_number != number:
+                    continue  # cut by the predicted sentence boundaries
+                row = batch.arc_row(number, head, dep)
+                if gold[row] != NULL:
+                    raise ValueError(_two_labels(self.name, arc, example))
+                gold[row] = ids[arc.label]
+        return GoldArcs(gold, known)
+
+    def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
+        """Score a batch of Examples.
+
+        examples (Iterable[Example]): The Examples.
+        RETURNS (Dict[str, Any]): The scores, see `spacy_sdp.scoring.score_examples`.
+        """
+        return super().score(examples, **{"attr": self.attr, **kwargs})
+
+
+def _two_labels(name: str, arc: IndexedArc, example: Example) -> str:
+    head, dep = example.reference[arc.head], example.reference[arc.dep]
+    return (
+        f"'{name}' predicts one label for a pair of words, but the training data has "
+        f"several between {head.text!r} and {dep.text!r} "
+        f'("{example.reference[:8].text} ..."): join them into one label.'
+    )
+
+
+def _unknown_label(name: str, label: str, example: Example) -> str:
+    return (
+        f"'{name}' does not know the label {label!r} of an arc in the training data "
+        f'("{example.reference[:8].text} ..."). Labels are fixed when the component is '
+        "initialized: initialize it with all training data, or pass all `labels`. A "
+        "parser that goes on from its weights keeps its labels."
+    )

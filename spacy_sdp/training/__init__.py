@@ -1,0 +1,1 @@
+"""What a training config can name."""

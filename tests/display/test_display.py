@@ -1,0 +1,233 @@
+"""Pictures: everything is there, and nothing overlaps."""
+
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from spacy.tokens import Doc
+from spacy.vocab import Vocab
+
+from spacy_sdp import render
+from spacy_sdp.display.layout import (
+    Measures,
+    PlacedArc,
+    display_width,
+    is_right_to_left,
+    place,
+)
+
+SVG = "{http://www.w3.org/2000/svg}"
+MEASURES = Measures(between_words=2, between_ports=1, around_label=2)
+
+
+@st.composite
+def layouts(draw):
+    size = draw(st.integers(2, 8))
+    pairs = st.tuples(*[st.integers(0, size - 1)] * 2).filter(lambda p: p[0] != p[1])
+    sides = [
+        [
+            PlacedArc(h, d, "x" * draw(st.integers(1, 9)))
+            for h, d in draw(st.lists(pairs))
+        ]
+        for _ in range(2)
+    ]
+    widths = [draw(st.integers(1, 9)) for _ in range(size)]
+    labels = [len(arc.label) for side in sides for arc in side]
+    return widths, place(widths, *sides, labels, MEASURES)
+
+
+@given(layouts())
+def test_nothing_overlaps(result):
+    widths, layout = result
+    for i in range(1, len(widths)):
+        gap = layout.word_x[i] - layout.word_x[i - 1]
+        assert gap >= (widths[i] + widths[i - 1]) / 2 + MEASURES.between_words
+    for side in (layout.above, layout.below):
+        ports = [x for arc in side for x in (arc.head_x, arc.dep_x)]
+        assert len(set(ports)) == len(ports)
+        for arc in side:
+            left, right = sorted((arc.head_x, arc.dep_x))
+            assert right - left >= len(arc.label) + MEASURES.around_label - 1e-9
+            for other in side:
+                if other is not arc and other.level == arc.level:
+                    low, high = sorted((other.head_x, other.dep_x))
+                    assert high < left or low > right
+
+
+@given(layouts())
+def test_an_arc_is_above_those_within_it(result):
+    _, layout = result
+    for arc in layout.above:
+        for other in layout.above:
+            if arc.left <= other.left and other.right < arc.right:
+                assert arc.level > other.level
+
+
+def elements(svg, name, kind=None):
+    return [
+        each
+        for each in ElementTree.fromstring(svg).iter(f"{SVG}{name}")
+        if kind is None or kind in each.get("class", "").split()
+    ]
+
+
+def test_a_picture_has_words_labels_and_the_top(cat):
+    svg = render(cat)
+    assert [e.text for e in elements(svg, "text", "word")] == [t.text for t in cat]
+    assert [e.text for e in elements(svg, "text", "top")] == ["wants"]
+    labels = sorted(e.text for e in elements(svg, "text", "label"))
+    assert labels == ["ARG1", "ARG1", "ARG1", "ARG2", "BV"]
+    assert render(cat._.sdp) == svg
+    part = render(cat[2:6])
+    assert len(elements(part, "text", "label")) == 3
+    words = [e.text for e in elements(part, "text", "word")]
+    assert words == ["cat", "wants", "to", "eat"]
+    assert render(cat[2:2]) == ""
+
+
+def test_sentences_are_drawn_apart(nlp):
+    nlp.add_pipe("sentencizer")
+    doc = nlp("Dogs bark. \n Cats purr.")
+    doc._.sdp = [(1, 0, "ARG1")]
+    assert render(doc).count("<svg") == 2
+
+
+def test_comparison_tells_matches_from_mistakes(cat):
+    system = cat.copy()
+    system._.sdp = [(0, 2, "BV"), (3, 2, "ARG2"), (-1, 3, "root")]
+    svg = render(system, gold=cat)
+    kinds = [e.get("class").split()[1] for e in elements(svg, "g", "edge")]
+    assert sorted(kinds) == ["invented", *["match"] * 2, *["missed"] * 4]
+    other = Doc(cat.vocab, words=["Hello"])
+    other._.sdp = []
+    with pytest.raises(ValueError, match="have the same words"):
+        render(system, gold=other)
+
+
+def test_tops_are_compared_too(cat):
+    system = cat.copy()
+    system._.sdp = [(-1, 5, "root")]
+    words = elements(render(system, gold=cat), "text", "top")
+    assert {e.text: e.get("class").split()[2] for e in words} == {
+        "wants": "missed",
+        "eat": "invented",
+    }
+    text = render(system, "text", gold=cat)
+    assert "╌" * len("wants") in text and "~" * len("eat") in text
+    dot = render(system, "dot", gold=cat)
+    assert 'label="wants", fontcolor="#c77700"' in dot
+    assert 'label="eat", fontcolor="#b3261e"' in dot
+
+
+def test_what_is_no_graph_cannot_be_drawn():
+    with pytest.raises(TypeError, match="SemanticGraph can be drawn, not a str"):
+        render("abc")
+
+
+def test_odd_characters_do_not_break_lines():
+    doc = Doc(Vocab(), words=["\u0301a", "b\tc\nd", "e"])
+    doc._.sdp = [(1, 0, "x\ny"), (-1, 1, "root")]
+    lines = render(doc, "text").splitlines()
+    assert len(lines) == 4 and "b c d" in lines[2] and "x y" in lines[0]
+
+
+def test_any_text_is_escaped():
+    doc = Doc(Vocab(), words=["<b>", "&", '"', "\x00"])
+    doc._.sdp = [(0, 1, "<i>&\x07")]
+    svg = render(doc)
+    assert [e.text for e in elements(svg, "text", "word")][:3] == ["<b>", "&", '"']
+    assert elements(svg, "text", "label")[0].text == "<i>&\N{REPLACEMENT CHARACTER}"
+
+
+def test_right_to_left_scripts_begin_at_the_right():
+    words = ["הילדה", "אוכלת", "תפוח"]
+    doc = Doc(Vocab(), words=words)
+    doc._.sdp = [(1, 0, "ARG1")]
+    xs = [float(e.get("x")) for e in elements(render(doc), "text", "word")]
+    assert xs == sorted(xs, reverse=True)
+    assert is_right_to_left("שלום") and not is_right_to_left("abc א")
+
+
+def test_widths_are_those_of_a_terminal():
+    assert [display_width(text) for text in ("cat", "猫", "e\u0301")] == [3, 2, 1]
+
+
+def test_without_a_graph_there_is_nothing_to_draw(nlp):
+    with pytest.raises(ValueError, match=r"no graph in Doc\._\.sdp to draw"):
+        render(nlp("Hello"))
+
+
+def test_text_for_a_terminal(cat):
+    lines = render(cat, "text").splitlines()
+    assert lines[0].split("╭")[1].strip("─╮ ") == "BV"
+    words, marks = lines[-2], lines[-1]
+    assert words.split() == [token.text for token in cat]
+    assert marks.strip() == "═" * len("wants")
+    assert marks.index("═") == words.index("wants")
+    # Each arc ends in a tip above its dependent.
+    tips = [i for i, char in enumerate(lines[-3]) if char == "▼"]
+    start = words.index("cat")
+    assert sum(start - 3 <= tip <= start + 5 for tip in tips) == 4
+
+
+def test_text_lines_up_for_wide_characters(nlp):
+    doc = Doc(nlp.vocab, words=["小", "猫", "想", "吃", "鱼", "。"])
+    doc._.sdp = [(1, 0, "Desc"), (2, 1, "Exp"), (2, 3, "dCont"), (-1, 2, "root")]
+    lines = render(doc, "text").splitlines()
+
+    def column(line, char):
+        return display_width(line[: line.index(char)])
+
+    words = lines[-2]
+    assert column(lines[-1], "═") == column(words, "想")
+    tips = lines[-3].index("▼"), lines[-3].rindex("▼")
+    assert column(words, "小") <= tips[0] <= column(words, "小") + 1
+    assert column(words, "吃") <= tips[1] <= column(words, "吃") + 1
+
+
+def test_text_below_is_upside_down(cat):
+    text = render(cat, "text", gold=cat)
+    above, below = text.split("\n═")[0], text.rsplit("═\n", 1)[1]
+    assert "╭" in above and "╭" not in below
+    assert below.count("╰") == 5 and below.count("▲") == 5
+
+
+def test_graphviz_gets_words_arcs_and_the_top(cat):
+    assert render(cat, "dot").splitlines() == [
+        "digraph {",
+        "  node [shape=plaintext];",
+        '  0 [label="The"];',
+        '  1 [label="shy"];',
+        '  2 [label="cat"];',
+        '  3 [label="wants", fontcolor="#1f5fa8"];',
+        '  5 [label="eat"];',
+        '  0 -> 2 [label="BV"];',
+        '  1 -> 2 [label="ARG1"];',
+        '  3 -> 2 [label="ARG1"];',
+        '  3 -> 5 [label="ARG2"];',
+        '  5 -> 2 [label="ARG1"];',
+        "}",
+    ]
+    system = cat.copy()
+    system._.sdp = [(0, 2, "BV"), (3, 2, "ARG2"), (-1, 3, "root")]
+    arcs = render(system, "dot", gold=cat).splitlines()[7:-1]
+    assert len(arcs) == 6 and sum("style=dashed" in arc for arc in arcs) == 4
+    odd = Doc(cat.vocab, words=['"\\n', "\n"])
+    odd._.sdp = [(-1, 0, "root")]
+    assert '0 [label="\\"\\\\n", ' in render(odd, "dot")
+
+
+def test_notebooks_show_pictures(cat, nlp):
+    assert cat._.sdp._repr_svg_() == render(cat)
+    assert render(cat) in cat._.sdp._repr_html_()
+    nlp.add_pipe("sentencizer")
+    doc = nlp("Dogs bark. Cats purr.")
+    doc._.sdp = [(1, 0, "ARG1")]
+    assert doc._.sdp._repr_svg_() is None
+    assert doc._.sdp._repr_html_().count("<svg") == 2
+
+
+def test_unknown_styles_are_refused(cat):
+    with pytest.raises(ValueError, match="'ascii': choose one of arcs, dot, text"):
+        render(cat, "ascii")

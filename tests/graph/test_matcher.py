@@ -1,0 +1,232 @@
+"""Patterns in graphs."""
+
+import json
+
+import pytest
+from spacy.tokens import Doc
+
+from spacy_sdp.graph.matcher import Match, SemanticMatcher
+
+WHO_WHAT = {
+    "nodes": {"act": {}, "who": {}, "what": {}},
+    "arcs": [
+        {"head": "act", "label": "ARG1", "dep": "who"},
+        {"head": "act", "label": "ARG2", "dep": "what"},
+    ],
+}
+
+
+@pytest.fixture
+def matcher(nlp):
+    return SemanticMatcher(nlp.vocab)
+
+
+def find(matcher, doc, pattern):
+    matcher.add("X", [pattern])
+    return [
+        {node: token.text for node, token in match.tokens.items()}
+        for match in matcher(doc)
+    ]
+
+
+def test_arcs_and_labels(matcher, cat):
+    assert find(matcher, cat, WHO_WHAT) == [
+        {"act": "wants", "who": "cat", "what": "eat"}
+    ]
+
+
+def arc(head, dep, label=None, **keys):
+    return {"head": head, "dep": dep, "label": label, **keys}
+
+
+@pytest.mark.parametrize(
+    "nodes, arcs, expected",
+    [
+        ({"a": {"LOWER": "wants"}, "b": {}}, [arc("a", "b")], ["cat", "eat"]),
+        ({"a": {"LOWER": "wants"}, "b": {}}, [arc("a", "b", "ARG2")], ["eat"]),
+        ({"a": {"LOWER": "wants"}, "b": {}}, [arc("a", "b", ["BV", "ARG1"])], ["cat"]),
+        ({"a": {"LOWER": "cat"}, "b": {}}, [arc("b", "a", "ARG1")], "shy wants eat"),
+        (
+            {"a": {"LOWER": "eat"}, "b": {}},
+            [arc("a", "b", direction="either")],
+            ["cat", "wants"],
+        ),
+        (
+            {"a": {"TEXT": {"REGEX": "^w"}}, "b": {"LENGTH": 3}},
+            [arc("a", "b")],
+            "cat eat",
+        ),
+        ({"a": {"LOWER": "eat"}, "b": {"LOWER": "dog"}}, [arc("a", "b")], []),
+    ],
+)
+def test_nodes_are_token_patterns(matcher, cat, nodes, arcs, expected):
+    found = find(matcher, cat, {"nodes": nodes, "arcs": arcs})
+    expected = expected.split() if isinstance(expected, str) else expected
+    assert [tokens["b"] for tokens in found] == expected
+
+
+def test_a_triangle(matcher, cat):
+    pattern = {
+        "nodes": {"a": {}, "b": {}, "c": {}},
+        "arcs": [arc("a", "b"), arc("a", "c"), arc("b", "c")],
+    }
+    assert find(matcher, cat, pattern) == [{"a": "wants", "b": "eat", "c": "cat"}]
+
+
+def test_optional_arcs_may_be_missing(matcher, cat):
+    pattern = {
+        "nodes": {"act": {}, "who": {}, "what": {}},
+        "arcs": [arc("act", "who", "ARG1"), arc("act", "what", "ARG2", op="?")],
+    }
+    assert find(matcher, cat, pattern) == [
+        {"act": "shy", "who": "cat"},
+        {"act": "wants", "who": "cat", "what": "eat"},
+        {"act": "eat", "who": "cat"},
+    ]
+
+
+def test_negated_arcs_must_be_missing(matcher, cat):
+    pattern = {
+        "nodes": {"act": {}, "who": {}, "what": {}},
+        "arcs": [arc("act", "who", "ARG1"), arc("act", "what", "ARG2", op="!")],
+    }
+    assert [tokens["act"] for tokens in find(matcher, cat, pattern)] == ["shy", "eat"]
+    pattern["nodes"]["what"] = {"LOWER": "sleep"}
+    assert len(find(matcher, cat, pattern)) == 3
+
+
+def test_different_nodes_are_different_words(matcher, cat):
+    pattern = {
+        "nodes": {"a": {"LOWER": "wants"}, "b": {}, "c": {}},
+        "arcs": [arc("a", "b"), arc("a", "c")],
+    }
+    found = find(matcher, cat, pattern)
+    assert [(t["b"], t["c"]) for t in found] == [("cat", "eat"), ("eat", "cat")]
+
+
+def test_a_single_word_is_a_pattern(matcher, cat):
+    assert find(matcher, cat, {"nodes": {"a": {"LOWER": "cat"}}, "arcs": []}) == [
+        {"a": "cat"}
+    ]
+
+
+def test_patterns_have_names_callbacks_and_files(matcher, cat, tmp_path):
+    calls = []
+    one = {"nodes": {"a": {"LOWER": "cat"}}, "arcs": []}
+    matcher.add("WHO", [WHO_WHAT, one], on_match=lambda *args: calls.append(args))
+    (tmp_path / "patterns.json").write_text(json.dumps({"FILE": [one]}))
+    matcher.add_from_json(tmp_path / "patterns.json")
+    matches = matcher(cat)
+    assert [match.name for match in matches] == ["WHO", "WHO", "FILE"]
+    assert matches[2] == Match("FILE", {"a": cat[2]})
+    assert [(doc, i) for _, doc, i, _ in calls] == [(cat, 0), (cat, 1)]
+    assert len(matcher) == 2 and "WHO" in matcher
+    matcher.remove("WHO")
+    assert [match.name for match in matcher(cat)] == ["FILE"]
+    matcher.add("FILE", [WHO_WHAT])
+    assert [sorted(m.tokens) for m in matcher(cat)] == [["act", "what", "who"]]
+
+
+@pytest.mark.parametrize(
+    "pattern, reason",
+    [
+        ([], "it has to have the keys 'nodes' and 'arcs'"),
+        ({"nodes": {}}, "'nodes' has to have a token pattern for each name"),
+        ({"nodes": {"a": {"OP": "?"}}}, "node 'a' has to be a token pattern without"),
+        ({"nodes": {"a": {"LOWR": "x"}}}, "node 'a' is no token pattern: "),
+        ({"nodes": {"a": {"TEXT": {"REGEX": "("}}}}, "node 'a' is no token pattern: "),
+        ({"nodes": {"a": {"_": {"nothing": 1}}}}, r"asks for Token\._\.nothing, which"),
+        ({"nodes": {"a": {}}, "arcs": [arc(["a"], "a")]}, "has a head that is no node"),
+        (
+            {"nodes": {"a": {}, "b": {}}, "arcs": [arc("a", "b", [])]},
+            "has an empty list of labels; any is None",
+        ),
+        ({"nodes": {"a": {}}, "arcs": [["a"]]}, r"the arc \['a'\] has to have 'head'"),
+        ({"nodes": {"a": {}}, "arcs": [arc("a", "b")]}, "has a dep that is no node"),
+        ({"nodes": {"a": {}}, "arcs": [arc("a", "a")]}, "is a self-loop"),
+        (
+            {"nodes": {"a": {}, "b": {}}, "arcs": [arc("a", "b", 7)]},
+            "the label 7 is no label",
+        ),
+        (
+            {"nodes": {"a": {}, "b": {}}, "arcs": [arc("a", "b", op="*")]},
+            r"the op '\*' is none of",
+        ),
+        (
+            {"nodes": {"a": {}, "b": {}}, "arcs": [arc("a", "b", direction="up")]},
+            "the direction 'up' is neither",
+        ),
+        ({"nodes": {"a": {}, "b": {}}, "arcs": []}, "no arc leads to the node 'b'"),
+        (
+            {"nodes": {"a": {}, "b": {}, "c": {}}, "arcs": [arc("b", "c")]},
+            "the arc b -> c is not connected with the node 'a'",
+        ),
+        (
+            {"nodes": {"a": {}, "b": {}, "c": {}}, "arcs": [arc("b", "c", op="!")]},
+            "the negated arc b -> c hangs on nothing",
+        ),
+    ],
+)
+def test_invalid_patterns_are_refused_when_they_are_added(matcher, pattern, reason):
+    with pytest.raises(ValueError, match=rf"Invalid pattern 0 of 'X': .*{reason}"):
+        matcher.add("X", [pattern])
+    assert len(matcher) == 0
+
+
+def test_other_mistakes_are_refused(matcher, nlp, tmp_path):
+    with pytest.raises(
+        ValueError, match="There is no pattern to add under the name 'X'"
+    ):
+        matcher.add("X", [])
+    with pytest.raises(ValueError, match="There are no patterns under the name 'X'"):
+        matcher.remove("X")
+    with pytest.raises(ValueError, match=r"no graph in Doc\._\.sdp"):
+        matcher(nlp("Hello"))
+    (tmp_path / "p.json").write_text("[")
+    with pytest.raises(ValueError, match=r"p\.json: no JSON"):
+        matcher.add_from_json(tmp_path / "p.json")
+    (tmp_path / "p.json").write_text('{"X": 1}')
+    with pytest.raises(ValueError, match="'X' has to have a list of patterns"):
+        matcher.add_from_json(tmp_path / "p.json")
+    (tmp_path / "p.json").write_text('{"A": [{"nodes": {"a": {}}}], "B": [7]}')
+    with pytest.raises(ValueError, match=r"p\.json: Invalid pattern 0 of 'B'"):
+        matcher.add_from_json(tmp_path / "p.json")
+    with pytest.raises(ValueError, match="has to be a string, not 3"):
+        matcher.add(3, [{"nodes": {"a": {}}}])
+    with pytest.raises(ValueError, match="on_match of 'A' cannot be called: 3"):
+        matcher.add("A", [{"nodes": {"a": {}}}], 3)
+    assert len(matcher) == 0
+
+
+def test_patterns_that_match_too_often_are_refused(nlp):
+    doc = Doc(nlp.vocab, words=["w"] * 60)
+    doc._.sdp = [(0, i, "A") for i in range(1, 60)]
+    matcher = SemanticMatcher(nlp.vocab, max_matches=1000)
+    nodes = {name: {} for name in "abcd"}
+    matcher.add("X", [{"nodes": nodes, "arcs": [arc("a", x) for x in "bcd"]}])
+    with pytest.raises(ValueError, match="'X' matches more than 1000 times"):
+        matcher(doc)
+
+
+@pytest.mark.parametrize(
+    "patterns, reason",
+    [
+        (5, "have to be a list, not 5"),
+        ([5], "NAME"),
+        ([{"nodes": {1: {}}}], "the name of a node is 1, not a string"),
+        ([{"nodes": {"a": {"_": 5}}}], "has 5 for '_'"),
+        ([{"nodes": {"a": {"LOWER": {"REGEX": "("}}}}], "is no token pattern"),
+        ([{"nodes": {"a": {"LOWER": {"IN": 5}}}}], "is no token pattern"),
+        ([{"nodes": {"a": {}}, "arcs": 5}], "'arcs' has to be a list, not 5"),
+    ],
+)
+def test_patterns_of_any_wrong_shape_are_refused(patterns, reason, nlp):
+    with pytest.raises(ValueError, match=reason):
+        SemanticMatcher(nlp.vocab).add("NAME", patterns)
+
+
+def test_json_that_is_too_deep_is_refused(nlp, tmp_path):
+    path = tmp_path / "patterns.json"
+    path.write_text("[" * 100_000)
+    with pytest.raises(ValueError, match=r"patterns\.json: no JSON"):
+        SemanticMatcher(nlp.vocab).add_from_json(path)

@@ -1,0 +1,185 @@
+"""Benchmarks measure what they say."""
+
+import sys
+from pathlib import Path
+from statistics import mean, stdev
+
+import pytest
+import spacy
+import srsly
+import torch
+from torch.testing import assert_close
+
+from spacy_sdp.data import EXAMPLES
+from spacy_sdp.formats import docbin, sdp
+from spacy_sdp.formats.bridge import to_doc
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+
+contestants = pytest.importorskip("contestants")
+
+
+def test_all_formulations_agree():
+    problem = contestants.random_problem(6, 3, rank=5)
+    expected = contestants.dense(problem, 3)
+    valid = problem.mask[..., 0].bool()
+    assert_close(contestants.published(problem, 3)[valid], expected[valid])
+    blocks = contestants.to_blocks(problem)
+    (exact,) = contestants.exact(blocks, 3, exclude_self=False)
+    exact = exact.view(1, 7, 6, 4)
+    assert_close(exact[valid[:, :, 1:]], expected[:, :, 1:][valid[:, :, 1:]])
+
+
+def test_pruned_is_exact_but_for_improbable_arcs():
+    problem = contestants.random_problem(6, 3, rank=5)
+    found = contestants.find_candidates(problem, prune=1e-30)
+    blocks = contestants.to_blocks(problem)
+    (exact,) = contestants.exact(blocks, 3, exclude_self=True)
+    valid = problem.mask[0, :, 1:, 0].bool()
+    assert len(found.scores) == int(valid.sum())
+    all_arcs = contestants.pruned_iterations(found, 3)
+    assert_close(all_arcs, exact.view(7, 6, 4)[valid])
+    few = contestants.find_candidates(problem)
+    assert 6 <= len(few.scores) < 20
+    assert torch.isfinite(contestants.pruned_iterations(few, 3)).all()
+
+
+def test_systems_are_compared_over_seeds(tmp_path, monkeypatch, capsys):
+    ablation = pytest.importorskip("ablation")
+    gold = list(sdp.read(EXAMPLES))
+    (tmp_path / "corpus").mkdir()
+    for split in ("test", "ood"):
+        docbin.write(gold, tmp_path / "corpus" / f"{split}.spacy")
+    for name, lost in (
+        ("ablation/labelled-0", 1),
+        ("ablation/labelled-1", 2),
+        ("small", 0),
+    ):
+        folder = tmp_path / "training" / name
+        folder.mkdir(parents=True)
+        system = list(sdp.read(EXAMPLES))
+        system[0].arcs = system[0].arcs[lost:]
+        for split in ("test", "ood"):
+            docbin.write(system, folder / f"{split}.spacy")
+    folders = [str(tmp_path / "training"), str(tmp_path / "corpus")]
+    arguments = ["ablation.py", *folders, "--out", str(tmp_path)]
+    monkeypatch.setattr(sys, "argv", arguments)
+    ablation.main()
+    rows = [line.split(" | ") for line in capsys.readouterr().out.splitlines()]
+    arcs = sum(len(each.arcs) + len(each.tops) for each in gold)
+    lf = [200 * (arcs - lost) / (2 * arcs - lost) for lost in (1, 2)]
+    assert rows[4][1] == f"{mean(lf):.2f} ± {stdev(lf):.2f}"
+    assert rows[5][:2] == ["| `en_sdp_dm_sm`", "100.00"]
+    assert {path.suffix for path in tmp_path.glob("ablation.*")} == {
+        ".json",
+        ".md",
+        ".png",
+    }
+
+
+def test_the_table_of_the_paper_has_what_was_trained(tmp_path, monkeypatch, capsys):
+    paper = pytest.importorskip("paper")
+    gold = list(sdp.read(EXAMPLES))
+    folders = {
+        "corpus": ("dm.id", "dm.ood", "psd.ood"),
+        "training/paper/labelled-true-0": ("dm.id", "dm.ood", "psd.ood"),
+        "training/paper/labelled-false-0": ("dm.ood",),
+    }
+    for folder, names in folders.items():
+        (tmp_path / folder).mkdir(parents=True)
+        for name in names:
+            docbin.write(gold, tmp_path / folder / f"{name}.spacy")
+    arguments = [str(tmp_path / "training"), str(tmp_path / "corpus")]
+    monkeypatch.setattr(sys, "argv", ["paper.py", *arguments, "--out", str(tmp_path)])
+    paper.main()
+    assert capsys.readouterr().out.splitlines()[2:6] == [
+        "| system | DM ID LF | DM OOD LF | PSD OOD LF |",
+        "|---|---|---|---|",
+        "| labelled mean field | 100.00 | 100.00 | 100.00 |",
+        "| w/o label correlation |  | 100.00 |  |",
+    ]
+    assert {path.name for path in tmp_path.glob("paper.*")} == {
+        "paper.json",
+        "paper.md",
+        "paper.png",
+    }
+    arguments[0] = str(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["paper.py", *arguments])
+    with pytest.raises(SystemExit):
+        paper.main()
+    assert "`python -m spacy project run paper` makes them" in capsys.readouterr().err
+
+
+def test_pipelines_are_timed_by_component(tmp_path, monkeypatch, capsys):
+    pipelines = pytest.importorskip("pipelines")
+    pytest.importorskip("en_sdp_dm_sm", reason="en_sdp_dm_sm is not installed")
+    docbin.write(sdp.read(EXAMPLES), tmp_path / "corpus.spacy")
+    arguments = ["pipelines.py", str(tmp_path / "corpus.spacy"), "en_sdp_dm_sm"]
+    options = ["--repeat", "1", "--threads", "1", "--out", str(tmp_path)]
+    monkeypatch.setattr(sys, "argv", arguments + options)
+    pipelines.main()
+    row = capsys.readouterr().out.splitlines()[-1]
+    assert row.startswith("| en_sdp_dm_sm | ") and " | 1.00 | " in row
+    (result,) = srsly.read_json(tmp_path / "pipelines.json")["results"].values()
+    assert 0 < result["parser, share of the time"] < 1
+    assert result["words/s"] < result["words/s without the parser"]
+
+
+def test_inference_is_measured_on_the_scores_of_the_parser():
+    inference = pytest.importorskip("inference")
+    pruning = pytest.importorskip("pruning")
+    pytest.importorskip("en_sdp_dm_sm", reason="en_sdp_dm_sm is not installed")
+    nlp = spacy.load("en_sdp_dm_sm")
+    parser = nlp.get_pipe("sdp_meanfield")
+    docs = [to_doc([sentence], nlp.vocab) for sentence in sdp.read(EXAMPLES)]
+    problem = inference.real_problem(parser, docs)
+    found = contestants.find_candidates(problem, prune=0.01)
+    row = pruning.parse(parser, docs, 0.01, iterations=3)
+    assert row["words"] == sum(map(len, docs))
+    assert row["candidates_per_word"] == len(found.scores) / row["words"]
+    assert row["seconds"] > 0 and 0.8 < row["lf"] <= 1
+    everything = pruning.parse(parser, docs, 0.0, iterations=3)
+    assert everything["pairs_kept"] == everything["gold_kept"] == 1
+    seconds = {}
+    with inference.timed_parts(parser, seconds):
+        list(parser.pipe(docs))
+    assert {"LSTM", "first-order scores", "mean field"} <= set(seconds)
+
+
+def test_plots_have_a_line_for_each_system_that_took_part(tmp_path):
+    report = pytest.importorskip("report")
+    row = {"system": "exact", "exclude_self": False, "mode": "forward", "n": 40}
+    rows = [
+        {**row, "experiment": "figure", "labels": 1, "ms": 2.0},
+        {**row, "experiment": "figure", "labels": 5, "ms": 3.0},
+        {**row, "experiment": "figure", "labels": 5, "ms": 9.0, "mode": "backward"},
+        {**row, "experiment": "figure", "labels": 9, "ms": None, "system": "dense"},
+        {**row, "experiment": "growth", "labels": 91, "ms": 4.0},
+    ]
+    lines = report.to_lines(rows, "figure", "labels")
+    assert lines == {"ours, exact": [(1, 2.0), (5, 3.0)]}
+    report.plot(tmp_path, rows)
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "inference-figure.png",
+        "inference-growth.png",
+    }
+
+
+def test_a_transformer_can_read_windows(tmp_path, monkeypatch, capsys):
+    windows = pytest.importorskip("windows")
+    path = tmp_path / "gold.spacy"
+    sentences = list(sdp.read(EXAMPLES))[:2]
+    docbin.write(sentences, path)
+    monkeypatch.setattr(sys, "argv", ["windows.py", "en_sdp_dm_md", str(path)])
+    windows.main()
+    rows = [line.split(" | ") for line in capsys.readouterr().out.splitlines()[2:]]
+    assert [row[0] for row in rows] == ["| sentences", "| windows of 128 words"]
+    # One sentence a Doc, so both read the same.
+    assert rows[0][1:] == rows[1][1:]
+    for arguments in (["en_sdp_dm_md", "none.spacy"], ["en_sdp_dm_sm", str(path)]):
+        monkeypatch.setattr(sys, "argv", ["windows.py", *arguments])
+        with pytest.raises(SystemExit):
+            windows.main()
+    errors = capsys.readouterr().err
+    assert "there is no file none.spacy" in errors
+    assert "has to be one with a transformer" in errors
