@@ -137,7 +137,7 @@ def test_inference_is_measured_on_the_scores_of_the_parser():
     row = pruning.parse(parser, docs, 0.01, iterations=3)
     assert row["words"] == sum(map(len, docs))
     assert row["candidates_per_word"] == len(found.scores) / row["words"]
-    assert row["seconds"] > 0 and 0.8 < row["lf"] <= 1
+    assert 0.8 < row["lf"] <= 1
     everything = pruning.parse(parser, docs, 0.0, iterations=3)
     assert everything["pairs_kept"] == everything["gold_kept"] == 1
     seconds = {}
