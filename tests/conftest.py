@@ -13,11 +13,13 @@ import spacy
 import torch
 from hypothesis import HealthCheck, settings
 from spacy.tokens import Doc
-from util import to_examples
+from spacy.util import fix_random_seed
+from util import LISTENER, TOK2VEC, save_tiny_bert, small_model, to_examples
 
 from spacy_sdp.data import EXAMPLES
-from spacy_sdp.formats import sdp
+from spacy_sdp.formats import docbin, sdp
 from spacy_sdp.formats.bridge import to_doc
+from spacy_sdp.training.corpus import make_corpus
 
 torch.set_num_threads(1)
 
@@ -66,6 +68,35 @@ def example_docs(nlp):
 @pytest.fixture
 def examples(example_docs):
     return to_examples(example_docs)
+
+
+@pytest.fixture
+def bert(tmp_path):
+    path = tmp_path / "bert"
+    save_tiny_bert(path, [word for each in sdp.read(EXAMPLES) for word in each.words])
+    return path
+
+
+@pytest.fixture(params=[TOK2VEC, LISTENER], ids=["with features", "alone"])
+def pipeline(request, nlp, bert, tmp_path):
+    """A pipeline and Examples whose predicted Docs have tags and lemmas."""
+    docbin.write(sdp.read(EXAMPLES), tmp_path / "train.spacy")
+    corpus = make_corpus(tmp_path / "train.spacy", copy_attrs=["TAG", "LEMMA"])
+    examples = list(corpus(nlp))
+    fix_random_seed(0)
+    nlp.add_pipe(
+        "transformer",
+        config={
+            "model": {
+                "@architectures": "spacy_sdp.TransformerModel.v1",
+                "name": str(bert),
+                "get_spans": {"@span_getters": "spacy_sdp.sentence_spans.v1"},
+            }
+        },
+    )
+    nlp.add_pipe("sdp_meanfield", config={"model": small_model(tok2vec=request.param)})
+    nlp.initialize(lambda: examples)
+    return nlp, examples
 
 
 @pytest.fixture

@@ -70,6 +70,34 @@ def train(nlp, examples, *, steps, learn_rate=0.01):
     return history
 
 
+LISTENER = {
+    "@architectures": "spacy-transformers.TransformerListener.v1",
+    "grad_factor": 1.0,
+    "pooling": {"@layers": "reduce_mean.v1"},
+    "upstream": "*",
+}
+
+
+def embedding(attr):
+    return {
+        "@architectures": "spacy.MultiHashEmbed.v2",
+        "width": 16,
+        "attrs": [attr],
+        "rows": [200],
+        "include_static_vectors": False,
+    }
+
+
+TOK2VEC = {
+    "@layers": "concatenate.v1",
+    "*": {
+        "transformer": LISTENER,
+        "tag": embedding("TAG"),
+        "lemma": embedding("LEMMA"),
+    },
+}
+
+
 def save_tiny_bert(path, words):
     """Make a random BERT that knows the given words, and save it in a folder."""
     from transformers import BertConfig, BertModel, BertTokenizerFast

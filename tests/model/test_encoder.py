@@ -8,72 +8,12 @@ import sys
 import pytest
 import spacy
 from spacy.tokens import Doc, DocBin
-from spacy.util import fix_random_seed
-from util import save_tiny_bert, small_model
+from util import LISTENER
 
 import spacy_sdp
-from spacy_sdp.data import EXAMPLES
-from spacy_sdp.formats import docbin, sdp
+from spacy_sdp.formats import docbin
 from spacy_sdp.model.encoder import EncoderShim
-from spacy_sdp.training.corpus import make_corpus
 from spacy_sdp.training.optimizer import make_adam
-
-LISTENER = {
-    "@architectures": "spacy-transformers.TransformerListener.v1",
-    "grad_factor": 1.0,
-    "pooling": {"@layers": "reduce_mean.v1"},
-    "upstream": "*",
-}
-
-
-def embedding(attr):
-    return {
-        "@architectures": "spacy.MultiHashEmbed.v2",
-        "width": 16,
-        "attrs": [attr],
-        "rows": [200],
-        "include_static_vectors": False,
-    }
-
-
-TOK2VEC = {
-    "@layers": "concatenate.v1",
-    "*": {
-        "transformer": LISTENER,
-        "tag": embedding("TAG"),
-        "lemma": embedding("LEMMA"),
-    },
-}
-
-
-@pytest.fixture
-def bert(tmp_path):
-    path = tmp_path / "bert"
-    save_tiny_bert(path, [word for each in sdp.read(EXAMPLES) for word in each.words])
-    return path
-
-
-@pytest.fixture(params=[TOK2VEC, LISTENER], ids=["with features", "alone"])
-def pipeline(request, nlp, bert, tmp_path):
-    """A pipeline and Examples whose predicted Docs have tags and lemmas."""
-    docbin.write(sdp.read(EXAMPLES), tmp_path / "train.spacy")
-    corpus = make_corpus(tmp_path / "train.spacy", copy_attrs=["TAG", "LEMMA"])
-    examples = list(corpus(nlp))
-    fix_random_seed(0)
-    nlp.add_pipe(
-        "transformer",
-        config={
-            "model": {
-                "@architectures": "spacy_sdp.TransformerModel.v1",
-                "name": str(bert),
-                "get_spans": {"@span_getters": "spacy_sdp.sentence_spans.v1"},
-            }
-        },
-    )
-    nlp.add_pipe("sdp_meanfield", config={"model": small_model(tok2vec=request.param)})
-    nlp.initialize(lambda: examples)
-    return nlp, examples
-
 
 LOAD = """
 import json, sys

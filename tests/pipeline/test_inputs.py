@@ -2,8 +2,7 @@ import warnings
 
 import pytest
 import spacy
-from test_transformer import LISTENER, bert, pipeline  # noqa: F401
-from util import add_parser, small_model
+from util import LISTENER, add_parser, small_model
 
 TAGS = {
     "@architectures": "spacy.MultiHashEmbed.v2",
@@ -40,7 +39,7 @@ def test_there_is_no_warning_if_one_doc_has_tags_or_there_are_no_words(nlp, exam
 
 
 @pytest.mark.parametrize("pipeline", [LISTENER], indirect=True, ids=["alone"])
-def test_a_missing_transformer_is_named(pipeline):  # noqa: F811
+def test_a_missing_transformer_is_named(pipeline):
     nlp, _ = pipeline
     with warnings.catch_warnings():
         warnings.simplefilter("error")
