@@ -38,6 +38,25 @@ def prepare(args: argparse.Namespace) -> Language:
         sys.exit(f"{error} Those of this repository: pip install pipelines/*.whl")
 
 
+def load_with(nlp: Language, model: str, **settings: Any) -> Language:
+    """Load a pipeline again with other settings of its parser's model.
+
+    nlp (Language): The pipeline.
+    model (str): Its name or path.
+    settings (Any): The settings, also those of the block of inference.
+    RETURNS (Language): The pipeline with these settings.
+    """
+    name = find_parser(nlp).name
+    block = nlp.config["components"][name]["model"]["inference"]
+    overrides = {}
+    for key, value in settings.items():
+        # Pipelines of version 1 have no such block.
+        in_block = isinstance(block, dict) and key in block
+        place = f"components.{name}.model.{'inference.' if in_block else ''}{key}"
+        overrides[place] = value
+    return spacy.load(model, config=overrides)
+
+
 def find_parser(nlp: Language) -> SemanticParser:
     """RETURNS (SemanticParser): The first semantic parser of a pipeline."""
     return next(pipe for _, pipe in nlp.pipeline if isinstance(pipe, SemanticParser))

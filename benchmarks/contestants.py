@@ -15,14 +15,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from spacy_sdp.model.mean_field import (
-    PART_TYPES,
-    Arcs,
-    ExactMeanField,
-    Part,
-    PrunedMeanField,
-    infer,
-)
+from spacy_sdp.model.arcs import Arcs
+from spacy_sdp.model.factors import RELATIONS, Part, part_types
+from spacy_sdp.model.mean_field import ExactMeanField, PrunedMeanField, iterate
 
 # Which of i, j, k are the ends of the neighbour.
 NEIGHBOUR = {
@@ -64,7 +59,7 @@ def random_problem(n: int, n_labels: int, *, rank: int = 300, seed: int = 0) -> 
             *(normal(1, n + 1, rank) for _ in range(3)),
             *(0.1 * normal(n_labels, rank) for _ in range(2)),
         )
-        for type_ in PART_TYPES
+        for type_ in part_types(RELATIONS)
     ]
     for part in parts:
         part.label[0] = part.far_label[0] = 0
@@ -150,11 +145,12 @@ def to_blocks(problem: Problem) -> list[Block]:
 
 def exact(blocks: list[Block], iterations: int, *, exclude_self: bool) -> list[Tensor]:
     """Ours, exact: blocks of sentences of the same length, without padding."""
-    steps = (
-        ExactMeanField(block.scores, block.parts, exclude_self=exclude_self)
-        for block in blocks
-    )
-    return [infer(step, iterations=iterations)[-1] for step in steps]
+    found = []
+    for block in blocks:
+        step = ExactMeanField(block.scores, block.parts, exclude_self=exclude_self)
+        *_, last = iterate(step, block.scores.flatten(0, 2), iterations)
+        found.append(last)
+    return found
 
 
 class Candidates(NamedTuple):
@@ -185,7 +181,7 @@ def find_candidates(
         for part in problem.parts
     ]
     return Candidates(
-        Arcs(sentence * size + head, sentence * size + dep, sentence, head == 0),
+        Arcs(sentence * size + head, sentence * size + dep, head == 0),
         problem.scores.flatten(0, 2).index_select(
             0, (sentence * size + head) * size + dep
         ),
@@ -199,7 +195,8 @@ def pruned_iterations(found: Candidates, iterations: int) -> Tensor:
     step = PrunedMeanField(
         found.scores, found.arcs, found.parts, found.node_sentence, null_sends=False
     )
-    return infer(step, iterations=iterations)[-1]
+    *_, last = iterate(step, found.scores, iterations)
+    return last
 
 
 def pruned(problem: Problem, iterations: int) -> Tensor:

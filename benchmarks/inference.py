@@ -12,9 +12,8 @@ the package, which are few and short.
 from __future__ import annotations
 
 import argparse
-import time
+from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -22,6 +21,7 @@ import torch
 from common import (
     RESULTS,
     find_parser,
+    load_with,
     prepare,
     read_docs,
     write_json,
@@ -39,16 +39,14 @@ from contestants import (
     to_blocks,
     valid_mask,
 )
-from measuring import measure, peak_gflops, peak_mb, timed_parts
+from measuring import measure, peak_gflops, peak_mb, time_parts
 from report import RANK, limit, plot, summary
 from spacy.tokens import Doc
 from tqdm import tqdm
 
 from spacy_sdp.data import EXAMPLES
 from spacy_sdp.model.arcs import split_arcs, split_nodes
-from spacy_sdp.model.batch import Batch
-from spacy_sdp.model.factors import to_parts
-from spacy_sdp.model.network import Network
+from spacy_sdp.model.inference import MeanField
 from spacy_sdp.pipeline.parser import SemanticParser
 
 LABELS = (1, 5, 10, 20, 30, 40, 91)
@@ -70,8 +68,8 @@ def main() -> None:
     args = parser.parse_args()
     nlp = prepare(args)
     semantic_parser = find_parser(nlp)
-    settings = semantic_parser.model.get_ref("network").shims[0].settings
-    if settings.inference != "mean_field" or not settings.labelled:
+    shim = semantic_parser.model.get_ref("network").shims[0]
+    if not isinstance(shim.inference, MeanField) or not shim.settings.labelled:
         parser.error("the pipeline has to be one with labelled mean field")
     data = args.data or EXAMPLES
     if nlp.has_pipe("transformer"):
@@ -80,7 +78,12 @@ def main() -> None:
             "joined to longer ones, for which a transformer would have to run again"
         )
     docs = read_docs(nlp, data)
-    bench = Benchmark(semantic_parser, docs, quick=args.quick)
+    exact_nlp = load_with(
+        *(nlp, args.model),
+        **dict.fromkeys(("embed_dropout", "lstm_dropout", "mlp_dropout", "prune"), 0.0),
+        max_pairs=10**9,
+    )
+    bench = Benchmark(semantic_parser, find_parser(exact_nlp), docs, quick=args.quick)
     with tqdm(total=bench.size, unit="measurement") as progress:
         for experiment in (bench.figure, bench.growth, bench.batch, bench.share):
             for row in experiment():
@@ -102,8 +105,20 @@ def main() -> None:
 class Benchmark:
     """The experiments, each a generator of rows."""
 
-    def __init__(self, parser: SemanticParser, docs: list[Doc], *, quick: bool) -> None:
+    def __init__(
+        self,
+        parser: SemanticParser,
+        exact_parser: SemanticParser,
+        docs: list[Doc],
+        *,
+        quick: bool,
+    ) -> None:
+        """
+        parser (SemanticParser): The parser.
+        exact_parser (SemanticParser): The same one without pruning and dropout.
+        """
         self.parser = parser
+        self.exact_parser = exact_parser
         self.docs = docs
         self.quick = quick
         self.rows: list[dict] = []
@@ -137,7 +152,7 @@ class Benchmark:
         iterations, n_labels = 3, 91
         for n in self.lengths:
             random = random_problem(n, n_labels, rank=RANK)
-            real = real_problem(self.parser, [joined(self.docs, n)])
+            real = real_problem(self.exact_parser, [joined(self.docs, n)])
             found = find_candidates(real)
             systems = contestants(random, iterations)
             systems["pruned"] = partial(pruned_iterations, found, iterations)
@@ -151,7 +166,9 @@ class Benchmark:
 
     def batch(self) -> Iterator[dict]:
         """A training batch of mixed lengths, with the factors of the pipeline."""
-        problem = real_problem(self.parser, some_words(self.docs, self.batch_words))
+        problem = real_problem(
+            self.exact_parser, some_words(self.docs, self.batch_words)
+        )
         count, size, _, columns = problem.scores.shape
         shape = (size - 1, columns - 1, count, rank_of(problem))
         for iterations, mode in ((3, "forward"), (10, "forward"), (3, "backward")):
@@ -165,25 +182,19 @@ class Benchmark:
         """Where the time of a whole parse goes, for the parser alone."""
         docs = self.docs[: 50 if self.quick else 500]
         words = sum(map(len, docs))
-        settings = self.parser.model.get_ref("network").shims[0].settings
+        inference = self.parser.model.get_ref("network").shims[0].inference
         runs: list[dict[str, float]] = []
         for _ in range(2 if self.quick else 6):
             copies = [doc.copy() for doc in docs]
-            seconds: dict[str, float] = {}
-            with timed_parts(self.parser, seconds):
-                start = time.perf_counter()
-                for _ in self.parser.pipe(copies, batch_size=64):
-                    pass
-                total = time.perf_counter() - start
-            rest = total - sum(seconds.values())
-            runs.append({**seconds, "decoding and the rest": rest, "all": total})
+            parsed = self.parser.pipe(copies, batch_size=64)
+            runs.append(time_parts(partial(deque, parsed, maxlen=0)))
         # The first one warms up.
         seconds = sorted(runs[1:], key=lambda run: run["all"])[len(runs[1:]) // 2]
         for name, value in seconds.items():
             yield {
                 **row(
                     *("share", name, words, len(self.parser.labels) + 1, len(docs)),
-                    *(settings.rank, "forward", settings.predict_iterations),
+                    *(inference.rank, "forward", inference.predict_iterations),
                 ),
                 "ms": 1000 * value,
                 "share": value / seconds["all"],
@@ -252,37 +263,40 @@ def some_words(docs: list[Doc], words: int) -> list[Doc]:
 
 
 def real_problem(parser: SemanticParser, docs: list[Doc]) -> Problem:
-    """First-order scores and factors that a trained parser gives to sentences."""
-    network: Network = parser.model.get_ref("network").shims[0]._model
-    batch = Batch.from_docs(docs)
-    table = parser.model.ops.flatten(parser.model.get_ref("tok2vec").predict(docs))
-    vectors = torch.from_numpy(table[batch.word_rows])
-    longest, settings = batch.lengths[0], network.settings
-    sizes = [n + 1 for n in batch.lengths]
+    """First-order scores and factors that a trained parser gives to sentences.
+
+    parser (SemanticParser): The parser, without pruning and dropout.
+    docs (List[Doc]): The sentences.
+    """
+    training, _ = parser.model.begin_update(docs)
+    lengths = training.batch.lengths
+    first_order = torch.from_numpy(training.refined[0])
+    network = parser.model.get_ref("network").shims[0].network
+    factors: list[torch.Tensor] = []
+    hook = network.second_order.node_factors.register_forward_hook(
+        lambda module, inputs, output: factors.append(output)
+    )
+    parser.model.predict(docs)
+    hook.remove()
+    (of_nodes,) = factors
     with torch.no_grad():
-        nodes = network._read(vectors, batch.lengths)
-        nothing = torch.zeros(int(batch.arc_offsets[-1]), dtype=torch.bool)
-        network.settings = replace(settings, prune=0.0)
-        first_order = network._score(batch.lengths, nodes, None, nothing)
-        network.settings = settings
-        factors = nodes.factors
-        scores = torch.zeros(len(sizes), longest + 1, longest + 1, network.n_labels)
-        padded = torch.zeros(len(sizes), longest + 1, *factors.shape[1:])
-        start = 0
-        for block, (factor,) in zip(
-            split_arcs(batch.lengths, first_order.refined[-1]),
-            split_nodes(batch.lengths, factors),
-            strict=True,
-        ):
-            count, size = factor.shape[:2]
-            scores[start : start + count, :size, 1:size] = block
-            padded[start : start + count, :size] = factor
-            start += count
-        parts = to_parts(padded, network.second_order.of_labels(), network.settings)
-        parts = [
-            type(part)(part.type, *(t.clone() for t in part[1:])) for part in parts
-        ]
-    return Problem(scores, valid_mask(batch.lengths, longest), parts, batch.lengths)
+        of_labels = network.second_order.of_labels()
+    longest = lengths[0]
+    scores = torch.zeros(len(lengths), longest + 1, longest + 1, len(of_labels))
+    padded = torch.zeros(len(lengths), longest + 1, *of_nodes.shape[1:])
+    start = 0
+    for block, (nodes,) in zip(
+        split_arcs(lengths, first_order), split_nodes(lengths, of_nodes), strict=True
+    ):
+        count, size = nodes.shape[:2]
+        scores[start : start + count, :size, 1:size] = block
+        padded[start : start + count, :size] = nodes
+        start += count
+    parts = [
+        type(part)(part.type, *(table.clone() for table in part[1:]))
+        for part in network.second_order.parts(padded, of_labels)
+    ]
+    return Problem(scores, valid_mask(lengths, longest), parts, lengths)
 
 
 if __name__ == "__main__":

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-import contextlib
+import cProfile
 import ctypes
+import pstats
 import statistics
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import torch
 from contestants import Problem
 
-from spacy_sdp.model import network as network_module
+from spacy_sdp.model import architecture
+from spacy_sdp.model.factors import SecondOrder
 from spacy_sdp.model.layers import Biaffine, BiLSTM
-from spacy_sdp.model.network import Network
+from spacy_sdp.model.mean_field import ExactMeanField, PrunedMeanField
+from spacy_sdp.model.pruning import is_candidate
+from spacy_sdp.model.shim import ThreadSafeShim
 from spacy_sdp.pipeline.parser import SemanticParser
 
 
@@ -85,44 +89,37 @@ def peak_gflops(size: int = 1024) -> float:
     return 2 * size**3 / min(times) / 1e9
 
 
-@contextlib.contextmanager
-def timed_parts(parser: SemanticParser, seconds: dict[str, float]) -> Iterator[None]:
-    """Add up the time that is spent in the parts of a parse."""
-    seconds.clear()
-    network = parser.model.get_ref("network").shims[0]._model
-    second_order = type(network.second_order)
-    places = (
-        (BiLSTM, "forward", "LSTM"),
-        (Biaffine, "tables", "first-order scores"),
-        (Biaffine, "forward", "first-order scores"),
-        (second_order, "of_nodes", "second-order factors"),
-        (second_order, "of_labels", "second-order factors"),
-        (Biaffine, "score_pairs", "labels of candidates"),
-        (network_module, "is_candidate", "candidates"),
-        (Network, "_infer_all", "mean field"),
-        (SemanticParser, "set_annotations", "writing to the Doc"),
-    )
-    tok2vec = parser.model.get_ref("tok2vec")
-    originals = [(owner, name, getattr(owner, name)) for owner, name, _ in places]
-    original_encoder = tok2vec._func
+# What is timed of a parse, by the functions that do it.
+PARTS: dict[str, tuple[Callable, ...]] = {
+    "LSTM": (BiLSTM.forward,),
+    "first-order scores": (Biaffine.tables, Biaffine.forward),
+    "second-order factors": (SecondOrder.of_nodes, SecondOrder.of_labels),
+    "candidates": (is_candidate,),
+    "labels of candidates": (Biaffine.score_pairs,),
+    "mean field": (
+        ExactMeanField.__init__,
+        ExactMeanField.__call__,
+        PrunedMeanField.__init__,
+        PrunedMeanField.__call__,
+    ),
+    "writing to the Doc": (SemanticParser.set_annotations,),
+}
 
-    def timed(function: Callable, key: str) -> Callable:
-        def wrapper(*args: object, **kwargs: object) -> object:
-            start = time.perf_counter()
-            try:
-                return function(*args, **kwargs)
-            finally:
-                elapsed = time.perf_counter() - start
-                seconds[key] = seconds.get(key, 0.0) + elapsed
 
-        return wrapper
+def time_parts(run: Callable[[], object]) -> dict[str, float]:
+    """How many seconds the parts of a parse take, and all of it."""
+    profile = cProfile.Profile()
+    profile.runcall(run)
+    stats = pstats.Stats(profile).stats  # type: ignore[attr-defined]
+    cumulative = {place: row[3] for place, row in stats.items()}
 
-    tok2vec._func = timed(original_encoder, "encoder")
-    for owner, name, key in places:
-        setattr(owner, name, timed(getattr(owner, name), key))
-    try:
-        yield
-    finally:
-        tok2vec._func = original_encoder
-        for owner, name, function in originals:
-            setattr(owner, name, function)
+    def seconds(*functions: Callable) -> float:
+        codes = [function.__code__ for function in functions]  # type: ignore[attr-defined]
+        places = [(c.co_filename, c.co_firstlineno, c.co_name) for c in codes]
+        return sum(cumulative.get(place, 0.0) for place in places)
+
+    parts = {name: seconds(*functions) for name, functions in PARTS.items()}
+    encoder = seconds(architecture.forward) - seconds(ThreadSafeShim.predict)
+    total = seconds(SemanticParser.predict, SemanticParser.set_annotations)
+    rest = total - encoder - sum(parts.values())
+    return {"encoder": encoder, **parts, "decoding and the rest": rest, "all": total}

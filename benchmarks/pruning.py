@@ -11,18 +11,20 @@ from __future__ import annotations
 
 import argparse
 import time
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy
 from common import (
     RESULTS,
     find_parser,
+    load_with,
     prepare,
     read_docs,
     write_json,
     write_markdown,
 )
+from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 from tqdm import tqdm
@@ -42,55 +44,53 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=2)
     args = parser.parse_args()
     nlp = prepare(args)
-    semantic_parser = find_parser(nlp)
     gold = read_docs(nlp, args.data)
     rows = []
     for threshold in tqdm(THRESHOLDS):
         for iterations in (2, 3, 10):
-            rows.append(parse(semantic_parser, gold, threshold, iterations))
+            # What iterations take is what the parser takes less without them.
+            parser_of = partial(load_parser, nlp, args.model, threshold)
+            row = parse(parser_of(iterations), parser_of(0), gold)
+            rows.append({"prune": threshold, "iterations": iterations, **row})
     write_json(args.out / "pruning.json", rows)
     lines = to_table(rows)
     write_markdown(args.out / "pruning.md", lines)
     print("\n".join(lines))
 
 
+def load_parser(
+    nlp: Language, model: str, prune: float, predict_iterations: int
+) -> SemanticParser:
+    settings = {"prune": prune, "predict_iterations": predict_iterations}
+    return find_parser(load_with(nlp, model, **settings))
+
+
 def parse(
-    parser: SemanticParser, gold: list[Doc], threshold: float, iterations: int
+    parser: SemanticParser, without_iterations: SemanticParser, gold: list[Doc]
 ) -> dict:
-    network = parser.model.get_ref("network").shims[0]._model
-    before = network.settings
     docs = [doc.copy() for doc in gold]
     for doc in docs:
         doc._.set(parser.attr, None)
     seconds = 0.0
     pairs = candidates = gold_arcs = gold_kept = words = 0
-    try:
-        for start in range(0, len(docs), 64):
-            batch_docs, references = docs[start : start + 64], gold[start : start + 64]
-            # What iterations take is what the parser takes less without them.
-            for steps, sign in ((0, -1), (iterations, 1)):
-                network.settings = replace(
-                    before, prune=threshold, predict_iterations=steps, tolerance=0.0
-                )
-                begin = time.perf_counter()
-                posteriors = parser.model.predict(batch_docs)
-                seconds += sign * (time.perf_counter() - begin)
-            parser.set_annotations(batch_docs, parser.predict(batch_docs))
-            batch = posteriors.batch
-            is_kept = numpy.zeros(int(batch.arc_offsets[-1]), dtype=bool)
-            is_kept[posteriors.arcs] = True
-            is_gold = gold_arcs_of(batch, references, parser.attr)
-            pairs += sum(n * n for n in batch.lengths)
-            candidates += int(is_kept.sum())
-            gold_arcs += int(is_gold.sum())
-            gold_kept += int((is_gold & is_kept).sum())
-            words += sum(batch.lengths)
-    finally:
-        network.settings = before
+    for start in range(0, len(docs), 64):
+        batch_docs, references = docs[start : start + 64], gold[start : start + 64]
+        for each, sign in ((without_iterations, -1), (parser, 1)):
+            begin = time.perf_counter()
+            posteriors = each.model.predict(batch_docs)
+            seconds += sign * (time.perf_counter() - begin)
+        parser.set_annotations(batch_docs, parser.predict(batch_docs))
+        batch = posteriors.batch
+        is_kept = numpy.zeros(int(batch.arc_offsets[-1]), dtype=bool)
+        is_kept[posteriors.arcs] = True
+        is_gold = gold_arcs_of(batch, references, parser.attr)
+        pairs += sum(n * n for n in batch.lengths)
+        candidates += int(is_kept.sum())
+        gold_arcs += int(is_gold.sum())
+        gold_kept += int((is_gold & is_kept).sum())
+        words += sum(batch.lengths)
     examples = [Example(doc, ref) for doc, ref in zip(docs, gold, strict=True)]
     return {
-        "prune": threshold,
-        "iterations": iterations,
         "pairs_kept": candidates / pairs,
         "candidates_per_word": candidates / words,
         "gold_kept": gold_kept / gold_arcs,

@@ -1,6 +1,7 @@
 """What several test files need: small parsers, and commands."""
 
 from contextlib import contextmanager
+from dataclasses import fields
 from itertools import pairwise
 from threading import Thread
 
@@ -14,7 +15,8 @@ from typer.testing import CliRunner
 
 from spacy_sdp.cli import sdp
 from spacy_sdp.cli.server import Server
-from spacy_sdp.model.settings import PARTS, Settings
+from spacy_sdp.model.inference import BeliefPropagation, FirstOrder, MeanField
+from spacy_sdp.model.settings import Settings
 from spacy_sdp.training.optimizer import make_adam
 
 
@@ -26,11 +28,9 @@ def to_examples(docs):
 
 
 SMALL_MODEL = {
-    "@architectures": "spacy_sdp.MeanFieldParser.v1",
+    "@architectures": "spacy_sdp.MeanFieldParser.v2",
     "lstm_width": 24,
     "mlp_width": 24,
-    "factor_width": 24,
-    "rank": 12,
     "embed_dropout": 0.0,
     "lstm_dropout": 0.0,
     "mlp_dropout": 0.0,
@@ -44,8 +44,14 @@ SMALL_MODEL = {
 }
 
 
-def small_model(**settings):
-    return {**SMALL_MODEL, **settings}
+def small_model(inference="mean_field", **settings):
+    """The config of a small model, with settings of the model or its inference."""
+    block = {"@misc": f"spacy_sdp.{inference}.v1"}
+    if inference != "first_order":
+        block |= {"factor_width": 24, "rank": 12}
+    names = {each.name for each in fields(BLOCKS[inference])}
+    block |= {name: settings.pop(name) for name in names & set(settings)}
+    return {**SMALL_MODEL, "inference": block, **settings}
 
 
 def add_parser(nlp, examples, name="sdp_meanfield", *, seed=0, config=None, **settings):
@@ -125,40 +131,35 @@ def save_tiny_bert(path, words):
     BertModel(config).save_pretrained(path)
 
 
-def make_settings(**changes):
-    """The settings of a small network without dropout, with exact inference."""
-    return Settings(
-        **{
-            "hidden_width": 0,
-            "lstm_width": 7,
-            "lstm_depth": 2,
-            "bypass_lstm": False,
-            "mlp_width": 6,
-            "label_width": None,
-            "factor_width": 6,
-            "rank": 5,
-            "embed_dropout": 0.0,
-            "lstm_dropout": 0.0,
-            "mlp_dropout": 0.0,
-            "inference": "mean_field",
-            "labelled": True,
-            "factored": False,
-            "parts": PARTS,
-            "tied": False,
-            "exclude_self": True,
-            "null_factors": False,
-            "train_iterations": 2,
-            "predict_iterations": 3,
-            "damping": 0.0,
-            "tolerance": 0.0,
-            "prune": 0.0,
-            "max_heads": 10,
-            "supervise": "all",
-            "label_weight": 0.5,
-            "max_pairs": 10_000,
-            **changes,
-        }
-    )
+BLOCKS = {
+    "mean_field": MeanField,
+    "belief_propagation": BeliefPropagation,
+    "first_order": FirstOrder,
+}
+
+
+def make_settings(inference="mean_field", **changes):
+    """The settings of a small network without dropout, with exact inference.
+
+    RETURNS those of the model, and those of its inference.
+    """
+    block = BLOCKS[inference]
+    changes = {
+        "scores": "joint",
+        "lstm_width": 7,
+        "lstm_depth": 2,
+        "mlp_width": 6,
+        "embed_dropout": 0.0,
+        "lstm_dropout": 0.0,
+        "mlp_dropout": 0.0,
+        "prune": 0.0,
+        "max_pairs": 10_000,
+        **({} if inference == "first_order" else {"factor_width": 6, "rank": 5}),
+        **changes,
+    }
+    names = {each.name for each in fields(block)}
+    own = {name: changes.pop(name) for name in names & set(changes)}
+    return Settings(**changes), block(**own)
 
 
 TEXTS = [

@@ -1,4 +1,4 @@
-"""Which arcs there are: their order, their nodes, their labels, and the probable ones.
+"""Which arcs there are: their order, their nodes and their labels.
 
 The arcs of a sentence of n words are (n + 1) * n rows: for each head from the root to
 the last word, each dependent from the first word to the last, self-loops included.
@@ -8,18 +8,15 @@ Sentences follow one another, and those of the same length are neighbours.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from .mean_field import Arcs
-from .settings import Settings
-
-# The first two labels; those of the corpus follow.
-NULL, ROOT, FIRST_LABEL = 0, 1, 2
+from .labels import FIRST_LABEL, ROOT
 
 
 def split_by_pairs(lengths: list[int], max_pairs: int) -> Iterator[list[int]]:
@@ -39,12 +36,25 @@ def split_by_pairs(lengths: list[int], max_pairs: int) -> Iterator[list[int]]:
         yield piece
 
 
+@dataclass
+class Arcs:
+    """A list of arcs by their nodes."""
+
+    head: Tensor  # (arcs,)
+    dep: Tensor  # (arcs,)
+    from_root: Tensor  # whether the head is the root, booleans, (arcs,)
+
+    @classmethod
+    def join(cls, lists: Iterable[Arcs]) -> Arcs:
+        columns = zip(*(vars(each).values() for each in lists), strict=True)
+        return cls(*map(torch.cat, columns))
+
+
 class Block(NamedTuple):
     """Sentences of the same length that follow one another."""
 
     n: int  # words in each
     sentences: int
-    first_sentence: int
     first_node: int
     first_arc: int
 
@@ -56,11 +66,10 @@ class Block(NamedTuple):
 
 def to_blocks(lengths: list[int]) -> Iterator[Block]:
     """Yield the sentences by length."""
-    sentence = node = arc = 0
+    node = arc = 0
     for n, group in groupby(lengths):
         count = len(list(group))
-        yield Block(n, count, sentence, node, arc)
-        sentence += count
+        yield Block(n, count, node, arc)
         node += count * (n + 1)
         arc += count * (n + 1) * n
 
@@ -101,8 +110,7 @@ def locate(
     """
     root = block.first_node + sentence * (block.n + 1)
     row = (sentence * (block.n + 1) + head) * block.n + dep - 1
-    number = block.first_sentence + sentence
-    arcs = Arcs(root + head, root + dep, number, head == 0)
+    arcs = Arcs(root + head, root + dep, head == 0)
     return arcs, block.first_arc + row
 
 
@@ -129,27 +137,6 @@ def mask_labels_(scores: Tensor, from_root: Tensor) -> Tensor:
     return scores.masked_fill_(impossible[from_root.long()], -math.inf)
 
 
-def is_candidate(odds: Tensor, first_dep: int, settings: Settings) -> Tensor:
-    """Tell which arcs are probable enough to be labelled and to take part in inference.
-
-    An arc whose score is not a number is one, so that it does not go unnoticed.
-
-    odds (Tensor): The log-odds of arcs by their first-order scores, of all heads and
-        some dependents, (S, n + 1, dependents).
-    first_dep (int): The first of these dependents, 1 for the first word.
-    settings (Settings): `prune`, the least probability that there is an arc, and
-        `max_heads`, the most heads that a word may have; without the first, all.
-    RETURNS (Tensor): Booleans, (S, n + 1, dependents).
-    """
-    _, heads, deps = odds.shape
-    head = torch.arange(heads, device=odds.device).unsqueeze(1)
-    dep = first_dep + torch.arange(deps, device=odds.device)
-    valid = head != dep
-    if not settings.prune:
-        return valid.expand_as(odds)
-    enough = math.log(settings.prune) - math.log1p(-settings.prune)
-    keep = ~(odds <= enough) & valid
-    if heads > settings.max_heads:
-        best = odds.masked_fill(~valid, -math.inf).topk(settings.max_heads, dim=1)
-        keep &= torch.zeros_like(keep).scatter_(1, best.indices, True)
-    return keep
+def valid_arcs(n: int, like: Tensor) -> Tensor:
+    """Tell arcs between different nodes (1) from self-loops (0), (n + 1, n)."""
+    return 1 - torch.eye(n + 1, n + 1, dtype=like.dtype, device=like.device)[:, 1:]

@@ -2,74 +2,48 @@
 
 from __future__ import annotations
 
-from copy import copy
+from collections.abc import Iterator
 
 import torch
 from torch import Tensor
 from torch.nn.functional import pad, softplus
 
-from .mean_field import CO_PARENT, GRANDCHILD, GRANDPARENT, SIBLING, Arcs, Part, damped
+from .arcs import Arcs
+from .factors import CO_PARENT, GRANDCHILD, GRANDPARENT, SIBLING, Part
 
 
-class BeliefPropagation:
-    """Loopy belief propagation between the unlabelled arcs of a list.
+def propagate_beliefs(
+    first_order: Tensor, arcs: Arcs, parts: list[Part], iterations: int
+) -> Iterator[Tensor]:
+    """Yield the scores of unlabelled arcs after each iteration, (arcs, 2).
 
     Two arcs that are siblings, co-parents, or grandparent and grandchild share a
     factor: a score for their both existing. A message is the log-odds that the one arc
-    of a factor sends to the other. Messages are kept from one call to the next, so a
-    step is good for one inference.
+    of a factor sends to the other.
+
+    first_order (Tensor): The first-order scores of the arcs, (arcs, 2).
+    arcs (Arcs): The arcs, none of them twice.
+    parts (List[Part]): The second-order scores, tied, with tables (nodes, R).
+    iterations (int): The number of iterations.
     """
-
-    def __init__(
-        self,
-        first_order: Tensor,
-        arcs: Arcs,
-        parts: list[Part],
-        *,
-        damping: float = 0.0,
-    ) -> None:
-        """Prepare the step.
-
-        first_order (Tensor): The first-order scores of the arcs, (arcs, 2).
-        arcs (Arcs): The arcs, none of them twice.
-        parts (List[Part]): The second-order scores, those of one energy, with tables
-            (nodes, R).
-        damping (float): The share of the old messages in the new ones.
-        """
-        self.first_order = first_order
-        self.sentence = arcs.sentence
-        self.damping = damping
-        self.pairs, self.coupling = _factors(arcs, parts)  # (2, factors), (factors,)
-        # To the first arc of each pair, and to the second.
-        self.messages = first_order.new_zeros(self.pairs.shape)
-
-    def select(self, rows: Tensor) -> BeliefPropagation:
-        step = copy(self)
-        step.first_order = self.first_order.index_select(0, rows)
-        step.sentence = self.sentence.index_select(0, rows)
-        new_row = rows.new_full((len(self.first_order),), -1)
-        new_row[rows] = torch.arange(len(rows), device=rows.device)
-        pairs = new_row[self.pairs]
-        kept = (pairs[0] >= 0).nonzero().flatten()
-        step.pairs = pairs.index_select(1, kept)
-        step.coupling = self.coupling.index_select(0, kept)
-        step.messages = self.messages.index_select(1, kept)
-        return step
-
-    def __call__(self, scores: Tensor, posteriors: Tensor) -> Tensor:
+    pairs, coupling = shared_factors(arcs, parts)  # (2, factors), (factors,)
+    # To the first arc of each pair, and to the second.
+    messages = first_order.new_zeros(pairs.shape)
+    scores = first_order
+    for _ in range(iterations):
         odds = scores[:, 1] - scores[:, 0]  # (arcs,)
         # What each of a pair believes, but for what the other told it.
-        belief = odds.index_select(0, self.pairs.flatten()).view_as(self.pairs)
-        belief = belief - self.messages
-        told = softplus(belief + self.coupling) - softplus(belief)
-        self.messages = damped(told.flip(0), self.messages, self.damping)
+        belief = odds.index_select(0, pairs.flatten()).view_as(pairs) - messages
+        told = softplus(belief + coupling) - softplus(belief)
+        messages = told.flip(0)
         received = torch.zeros_like(odds).index_add(
-            0, self.pairs.flatten(), self.messages.flatten()
+            0, pairs.flatten(), messages.flatten()
         )
-        return self.first_order + pad(received.unsqueeze(1), (1, 0))
+        scores = first_order + pad(received.unsqueeze(1), (1, 0))
+        yield scores
 
 
-def _factors(arcs: Arcs, parts: list[Part]) -> tuple[Tensor, Tensor]:
+def shared_factors(arcs: Arcs, parts: list[Part]) -> tuple[Tensor, Tensor]:
     """Give all pairs of arcs that share a factor, (2, factors), and its score."""
     pairs, scores = [], []
     for part in parts:

@@ -1,131 +1,126 @@
-"""The factors of the second-order scores, and which part uses which."""
+"""Second-order scores as products of factors of low rank (CP decomposition)."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
-from .layers import Embedding, Factors
-from .mean_field import CO_PARENT, GRANDCHILD, GRANDPARENT, SIBLING, Part
-from .settings import Settings
+from .layers import Embedding, FactorMLPs
+
+# What connects two arcs that exchange messages, as settings name it.
+RELATIONS = SIBLING, CO_PARENT, GRANDPARENT = ("sibling", "co-parent", "grandparent")
+# A grandparent seen from the other arc.
+GRANDCHILD = "grandchild"
+
+# The parts of a relation, which have factors of their own unless they are tied.
+PARTS = {
+    SIBLING: (SIBLING,),
+    CO_PARENT: (CO_PARENT,),
+    GRANDPARENT: (GRANDCHILD, GRANDPARENT),
+}
+# Parts whose arcs have the head of the neighbour in common. The others have its
+# dependent in common.
+COMMON_HEAD = (SIBLING, GRANDCHILD)
+
+NODE_FACTORS = ("head", "dep", "far")
+LABEL_FACTORS = ("label", "far_label")
+# The scores of one energy are symmetric for siblings and co-parents, and the same for a
+# grandparent and its grandchild, so that these factors equal others.
+TIED = {
+    (SIBLING, "far"): (SIBLING, "dep"),
+    (SIBLING, "far_label"): (SIBLING, "label"),
+    (CO_PARENT, "far"): (CO_PARENT, "head"),
+    (CO_PARENT, "far_label"): (CO_PARENT, "label"),
+    (GRANDPARENT, "head"): (GRANDCHILD, "dep"),
+    (GRANDPARENT, "dep"): (GRANDCHILD, "far"),
+    (GRANDPARENT, "far"): (GRANDCHILD, "head"),
+    (GRANDPARENT, "label"): (GRANDCHILD, "far_label"),
+    (GRANDPARENT, "far_label"): (GRANDCHILD, "label"),
+}
 
 # Scale of the label factors at the start. The second-order scores are products of five
 # factors: if one was zero, none of the others would get a gradient; this scale makes
 # the messages small beside the first-order scores, but not negligible.
 LABEL_FACTOR_SCALE = 0.1
 
-
-class Slots(NamedTuple):
-    """Which of the factors a part uses, see `Part`."""
-
-    head: int
-    dep: int
-    far: int
-    label: int
-    far_label: int
+Name = tuple[str, str]  # of a part, of its factor
 
 
-# Four parts with factors of their own, or the gradient of one energy: siblings and
-# co-parents symmetric in their two arcs, and one score for a grandparent and its
-# grandchild, seen from either arc.
-UNTIED_SLOTS = {
-    SIBLING: Slots(0, 1, 2, 0, 1),
-    GRANDCHILD: Slots(3, 4, 5, 2, 3),
-    CO_PARENT: Slots(6, 7, 8, 4, 5),
-    GRANDPARENT: Slots(9, 10, 11, 6, 7),
-}
-TIED_SLOTS = {
-    SIBLING: Slots(0, 1, 1, 0, 0),
-    GRANDCHILD: Slots(4, 5, 6, 2, 3),
-    CO_PARENT: Slots(2, 3, 2, 1, 1),
-    GRANDPARENT: Slots(5, 6, 4, 3, 2),
-}
+class Part(NamedTuple):
+    """A second-order score, decomposed into factors of rank R.
 
+    The score of the arc i -> j with label a next to a neighbour with label b whose far
+    end is the node k is
 
-# What a part is called in the settings.
-PART_NAMES = {
-    SIBLING: "sibling",
-    GRANDCHILD: "grandparent",
-    CO_PARENT: "co-parent",
-    GRANDPARENT: "grandparent",
-}
+        sum over r of head[i, r] dep[j, r] far[k, r] label[a, r] far_label[b, r]
 
-
-def part_slots(settings: Settings) -> dict[str, Slots]:
-    """Give the parts that are on, with their factors, numbered without gaps."""
-    # Belief propagation needs an energy.
-    tied = settings.tied or settings.inference == "lbp"
-    parts = {
-        type_: slots
-        for type_, slots in (TIED_SLOTS if tied else UNTIED_SLOTS).items()
-        if PART_NAMES[type_] in settings.parts
-    }
-    node = sorted({slot for slots in parts.values() for slot in slots[:3]})
-    label = sorted({slot for slots in parts.values() for slot in slots[3:]})
-    return {
-        type_: Slots(*map(node.index, slots[:3]), *map(label.index, slots[3:]))
-        for type_, slots in parts.items()
-    }
-
-
-def to_parts(nodes: Tensor, labels: Tensor, settings: Settings) -> list[Part]:
-    """Give the second-order scores of some nodes.
-
-    nodes (Tensor): The factors of the nodes, (..., node factors, R).
-    labels (Tensor): The factors of the labels, (L, label factors, R).
-    settings (Settings): Which parts there are.
-    RETURNS (List[Part]): The parts.
+    The neighbour is i -> k for a sibling, k -> j for a co-parent, j -> k for a
+    grandchild and k -> i for a grandparent. Tables of nodes have the shape (nodes, R),
+    or (S, n + 1, R) for S sentences of the same length n.
     """
-    return [
-        Part(
-            type_,
-            head=nodes[..., slots.head, :],
-            dep=nodes[..., slots.dep, :],
-            far=nodes[..., slots.far, :],
-            label=labels[:, slots.label],
-            far_label=labels[:, slots.far_label],
-        )
-        for type_, slots in part_slots(settings).items()
-    ]
+
+    type: str
+    head: Tensor
+    dep: Tensor
+    far: Tensor
+    label: Tensor  # (L, R)
+    far_label: Tensor  # (L, R)
 
 
-class SecondOrderFactors(nn.Module):
-    """The factors of the second-order scores, from nodes and from labels."""
+class SecondOrder(nn.Module):
+    """The factors of all parts, from the states of nodes and from labels."""
 
-    def __init__(self, width: int, n_labels: int, settings: Settings) -> None:
+    def __init__(
+        self,
+        width: int,
+        n_labels: int | None,
+        relations: Sequence[str],
+        *,
+        tied: bool,
+        null_factors: bool,
+        hidden: int,
+        rank: int,
+        dropout: float,
+    ) -> None:
+        """Build the module with fresh weights.
+
+        width (int): Width of the states of nodes.
+        n_labels (Optional[int]): Number of labels; None if arcs have none.
+        relations (Sequence[str]): Some of `RELATIONS`.
+        tied (bool): Whether the scores are those of one energy.
+        null_factors (bool): Whether the label NULL has factors other than zero.
+        hidden (int): Width of the layers before the factors.
+        rank (int): The rank.
+        dropout (float): Dropout of these layers.
+        """
         super().__init__()
-        slots = part_slots(settings).values()
-        self.n_label_factors = 1 + max(max(slot[3:]) for slot in slots)
-        self.rank = settings.rank
-        self.null_factors = settings.null_factors
-        self.node_factors = Factors(
-            width,
-            settings.factor_width,
-            settings.rank,
-            1 + max(max(slot[:3]) for slot in slots),
-            settings.mlp_dropout,
+        self.part_types = part_types(relations)
+        self.tied = TIED if tied else {}
+        self.node_names = factor_names(relations, NODE_FACTORS, tied=tied)
+        self.label_names = factor_names(relations, LABEL_FACTORS, tied=tied)
+        self.rank = rank
+        self.null_factors = null_factors and n_labels is not None
+        self.node_factors = FactorMLPs(
+            width, hidden, rank, len(self.node_names), dropout
         )
         with torch.no_grad():
             self.node_factors.bias.normal_()
         self.labels = self.label_factors = None
-        if settings.labelled:
-            self.labels = Embedding(n_labels, settings.factor_width)
+        if n_labels is not None:
+            self.labels = Embedding(n_labels, hidden)
             # Dropout would drop whole labels here.
-            self.label_factors = Factors(
-                settings.factor_width,
-                settings.factor_width,
-                settings.rank,
-                self.n_label_factors,
-                dropout=0,
+            self.label_factors = FactorMLPs(
+                hidden, hidden, rank, len(self.label_names), dropout=0
             )
             with torch.no_grad():
                 self.label_factors.weight.mul_(LABEL_FACTOR_SCALE)
 
-    def of_nodes(self, nodes: Tensor, sentence_of: Tensor) -> Tensor:
+    def of_nodes(self, states: Tensor, sentence_of: Tensor) -> Tensor:
         """Give the factors of all nodes, (nodes, node factors, R)."""
-        return self.node_factors(nodes, sentence_of)
+        return self.node_factors(states, sentence_of)
 
     def of_labels(self) -> Tensor:
         """Give the factors of all labels, (L, label factors, R).
@@ -134,13 +129,57 @@ class SecondOrderFactors(nn.Module):
         """
         if self.labels is None or self.label_factors is None:
             factors = self.node_factors.weight.new_full(
-                (2, self.n_label_factors, self.rank), LABEL_FACTOR_SCALE
+                (2, len(self.label_names), self.rank), LABEL_FACTOR_SCALE
             )
         else:
             labels = self.labels.weight
             one_group = torch.zeros(len(labels), dtype=torch.long, device=labels.device)
             factors = self.label_factors(labels, one_group)
-        if self.null_factors and self.labels is not None:
+        if self.null_factors:
             return factors
         # NULL neither sends nor receives.
         return torch.cat([torch.zeros_like(factors[:1]), factors[1:]])
+
+    def parts(self, nodes: Tensor, labels: Tensor) -> list[Part]:
+        """Name the factors of some nodes.
+
+        nodes (Tensor): Their factors, (..., node factors, R).
+        labels (Tensor): The factors of the labels, (L, label factors, R).
+        """
+        by_name: dict[Name, Tensor] = {
+            **dict(zip(self.node_names, nodes.unbind(-2), strict=True)),
+            **dict(zip(self.label_names, labels.unbind(-2), strict=True)),
+        }
+        return [
+            Part(
+                type_,
+                **{
+                    factor: by_name[self.tied.get((type_, factor), (type_, factor))]
+                    for factor in (*NODE_FACTORS, *LABEL_FACTORS)
+                },
+            )
+            for type_ in self.part_types
+        ]
+
+
+def part_types(relations: Sequence[str]) -> list[str]:
+    """Give the types of parts of some relations, always in the same order."""
+    return [
+        type_
+        for relation in RELATIONS
+        if relation in relations
+        for type_ in PARTS[relation]
+    ]
+
+
+def factor_names(
+    relations: Sequence[str], factors: Sequence[str], *, tied: bool
+) -> list[Name]:
+    """Give the names of the factors that have weights, in the order of these.
+
+    relations (Sequence[str]): Some of `RELATIONS`.
+    factors (Sequence[str]): `NODE_FACTORS` or `LABEL_FACTORS`.
+    tied (bool): Whether the scores are those of one energy.
+    """
+    names = [(type_, factor) for type_ in part_types(relations) for factor in factors]
+    return [name for name in names if not tied or name not in TIED]

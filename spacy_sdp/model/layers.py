@@ -165,7 +165,7 @@ class Biaffine(nn.Module):
         return torch.cat(scores).flatten(0, 1).index_select(0, row * slots + slot)
 
 
-class Factors(nn.Module):
+class FactorMLPs(nn.Module):
     """A number of MLPs, each with an affine map to the rank, side by side."""
 
     def __init__(

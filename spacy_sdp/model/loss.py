@@ -7,11 +7,13 @@ from typing import Any
 from thinc.api import Ops
 from thinc.types import Floats2d, Floats3d
 
-from .arcs import NULL
 from .batch import ArcScores, GoldArcs
+from .labels import NULL
 
 # Probabilities below this have the same loss, which keeps it finite.
 TINY = 1e-30
+# The weight of the labels' loss if they are found after the arcs; these have the rest.
+LABEL_WEIGHT = 0.5
 
 
 def arc_loss(
@@ -34,7 +36,7 @@ def arc_loss(
     words = max(sum(scores.batch.lengths), 1)
     labels, weights = xp.asarray(gold.labels), xp.asarray(gold.known) / words
     arcs = (labels != NULL).astype(labels.dtype)
-    arc_weight = 1.0 if settings.labelled else 1 - settings.label_weight
+    arc_weight = 1.0 if settings.labelled else 1 - LABEL_WEIGHT
     rows = scores.candidates
     others = weights.copy()
     others[rows] = 0
@@ -59,7 +61,7 @@ def arc_loss(
             ops,
             scores.labels[known],
             labels[known],
-            settings.label_weight * weights[known],
+            LABEL_WEIGHT * weights[known],
         )
     gradient = (d_first_order, d_refined, d_labels)
     return loss + refined_loss + label_loss, gradient

@@ -1,150 +1,59 @@
-"""Inference: from first-order scores and second-order factors to posteriors.
+"""Mean-field inference: the update of Yang and Tu (2022), exact and pruned.
 
-Tensor algebra in the notation of Yang and Tu (2022). The nodes of a sentence are the
-root, which is node 0, and its words 1..n. An arc i -> j has a head i in 0..n and a
-dependent j in 1..n; those with i = j are not valid. Every arc carries one of L labels,
-of which the first, NULL, says that there is no arc. An unlabelled arc has two labels,
-NULL and one more.
+The nodes of a sentence are the root, which is node 0, and its words 1..n. An arc i -> j
+has a head i in 0..n and a dependent j in 1..n; those with i = j are not valid. An arc
+has one of L labels, of which the first, NULL, means that there is no arc. An unlabelled
+arc has two labels, NULL and one more.
 
-A step of inference takes the scores of arcs, (arcs, labels), whose softmax are their
-posteriors, and gives better ones. `ExactMeanField` lets all arcs of sentences of the
-same length exchange messages, `PrunedMeanField` only the arcs of a list. `infer` does a
-step again and again.
+The scores of an arc become its posterior Q by a softmax over its labels. An iteration
+adds to its first-order scores the second-order scores next to each of its neighbours,
+weighted by the neighbour's posterior. For a sibling i -> k of the arc i -> j, with the
+factors of a `Part`, label a receives
+
+    sum over r of  label[a, r] head[i, r] dep[j, r] gathered[i, r]
+
+    gathered[i, r] = sum over k of  far[k, r] sent[i, k, r]
+    sent[i, k, r]  = sum over b of  far_label[b, r] Q[i, k, b]
+
+What is gathered does not depend on j, so all arcs of the head i share it, which makes
+the update quadratic in the length of the sentence instead of cubic. `ExactMeanField`
+lets all arcs of sentences of the same length exchange messages, `PrunedMeanField` only
+the arcs of a list.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from copy import copy
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from functools import reduce
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-# How the neighbours of an arc i -> j are attached to it. Its siblings share their head,
-# and so do its grandchildren; its co-parents share their dependent, and so do its
-# grandparents.
-SIBLING, GRANDCHILD, CO_PARENT, GRANDPARENT = PART_TYPES = (
-    "sibling",
-    "grandchild",
-    "co-parent",
-    "grandparent",
-)
-COMMON_HEAD = (SIBLING, GRANDCHILD)
+from .arcs import Arcs, valid_arcs
+from .factors import CO_PARENT, COMMON_HEAD, GRANDCHILD, GRANDPARENT, SIBLING, Part
 
 # How many numbers are worked on at a time: a few megabytes.
 CELLS_AT_ONCE = 500_000
 
 
-class Part(NamedTuple):
-    """A second-order score, decomposed into factors of rank R.
+def iterate(
+    step: Callable[[Tensor], Tensor], scores: Tensor, iterations: int
+) -> Iterator[Tensor]:
+    """Iterate a step from posteriors to scores.
 
-    The score of the arc i -> j with label a next to a neighbour with label b whose far
-    end is the node k is
-
-        sum over r of head[i, r] dep[j, r] far[k, r] label[a, r] far_label[b, r]
-
-    The neighbour is i -> k for a sibling, k -> j for a co-parent, j -> k for a
-    grandchild and k -> i for a grandparent. Tables of nodes have the shape (nodes, R),
-    or (S, n + 1, R) for S sentences of the same length n.
+    step (Callable[[Tensor], Tensor]): The step.
+    scores (Tensor): The scores to start from, (arcs, L).
+    iterations (int): The number of iterations.
+    YIELDS (Tensor): The scores after each iteration, (arcs, L).
     """
-
-    type: str
-    head: Tensor
-    dep: Tensor
-    far: Tensor
-    label: Tensor  # (L, R)
-    far_label: Tensor  # (L, R)
+    for _ in range(iterations):
+        scores = step(torch.softmax(scores, dim=-1))
+        yield scores
 
 
-@dataclass
-class Arcs:
-    """A list of arcs by their nodes, and the sentence that each belongs to."""
-
-    head: Tensor  # (arcs,)
-    dep: Tensor  # (arcs,)
-    sentence: Tensor  # (arcs,)
-    from_root: Tensor  # whether the head is the root, booleans, (arcs,)
-
-    def select(self, rows: Tensor) -> Arcs:
-        return Arcs(*(x.index_select(0, rows) for x in vars(self).values()))
-
-    @classmethod
-    def join(cls, lists: Iterable[Arcs]) -> Arcs:
-        columns = zip(*(vars(each).values() for each in lists), strict=True)
-        return cls(*map(torch.cat, columns))
-
-
-class Step(Protocol):
-    """One iteration of an algorithm."""
-
-    first_order: Tensor  # the scores to begin with, (arcs, labels)
-    damping: float  # the share of the old in the new
-
-    @property
-    def sentence(self) -> Tensor:
-        """The number of the sentence of each arc, (arcs,)."""
-
-    def __call__(self, scores: Tensor, posteriors: Tensor) -> Tensor:
-        """Give better scores, (arcs, labels), given the scores and their softmax."""
-
-    def select(self, rows: Tensor) -> Step:
-        """Give the same step for some arcs, with all arcs of their sentences."""
-
-
-def infer(step: Step, *, iterations: int, tolerance: float = 0.0) -> list[Tensor]:
-    """Repeat a step.
-
-    step (Step): The step.
-    iterations (int): How often, at the most.
-    tolerance (float): A sentence stops when no posterior of its arcs would change by
-        more without damping, which does not depend on other sentences; 0 is never.
-    RETURNS (List[Tensor]): The scores after each iteration, (arcs, labels).
-    """
-    scores = step.first_order
-    if len(scores) == 0:
-        return [scores] * iterations
-    history: list[Tensor] = []
-    moving = None  # rows of the arcs that have not stopped; None is all of them
-    posteriors = torch.softmax(scores, dim=-1)
-    for iteration in range(1, iterations + 1):
-        scores = step(scores, posteriors)
-        if moving is None:
-            history.append(scores)
-        else:
-            history.append(history[-1].index_copy(0, moving, scores))
-        if iteration == iterations:
-            break
-        before, posteriors = posteriors, torch.softmax(scores, dim=-1)
-        if tolerance:
-            change = (posteriors - before).abs_().amax(-1)
-            enough = tolerance * (1 - step.damping)
-            rows = _of_same_sentences(change > enough, step.sentence)
-            if len(rows) == 0:
-                break
-            if len(rows) < len(scores):
-                moving = rows if moving is None else moving.index_select(0, rows)
-                step, scores = step.select(rows), scores.index_select(0, rows)
-                posteriors = posteriors.index_select(0, rows)
-    return history
-
-
-def _of_same_sentences(flags: Tensor, sentence: Tensor) -> Tensor:
-    """Rows of all arcs in whose sentence there is a flag."""
-    flagged = flags.new_zeros(int(sentence[-1]) + 1)
-    flagged[sentence[flags]] = True
-    return flagged.index_select(0, sentence).nonzero().flatten()
-
-
-def damped(new: Tensor, old: Tensor, damping: float) -> Tensor:
-    """Mix the new with a share of the old."""
-    return new * (1 - damping) + old * damping if damping else new
-
-
-class Layout(NamedTuple):
+class Rows(NamedTuple):
     """The factors of a part as rows and columns of receiving arcs.
 
     The rows of siblings and grandparents are heads, and the columns are dependents; for
@@ -169,72 +78,44 @@ class ExactMeanField:
         parts: list[Part],
         *,
         exclude_self: bool = True,
-        damping: float = 0.0,
     ) -> None:
-        """Prepare the step.
+        """Compute what does not change between iterations.
 
         first_order (Tensor): The first-order scores, (S, n + 1, n, L).
         parts (List[Part]): The second-order scores, with tables (S, n + 1, R).
         exclude_self (bool): Whether an arc is left out of its own messages, where it
             would be its own sibling (k = j) or its own co-parent (k = i).
-        damping (float): The share of the old scores in the new ones.
         """
-        self.block = first_order
+        self.first_order = first_order
         self.exclude_self = exclude_self
-        self.damping = damping
-        self.first_order = first_order.flatten(0, 2)
         valid = valid_arcs(first_order.shape[2], first_order).unsqueeze(-1)
         self.valid, self.is_valid = valid, valid.bool()  # (n + 1, n, 1)
-        self.layouts = [self._layout(part) for part in parts]
+        self.parts = [self._to_rows(part) for part in parts]
 
-    @property
-    def sentence(self) -> Tensor:
-        sentences, size, n, _ = self.block.shape
-        numbers = torch.arange(sentences, device=self.block.device)
-        return numbers.repeat_interleave(size * n)
-
-    def _layout(self, part: Part) -> Layout:
+    def _to_rows(self, part: Part) -> Rows:
         head, dep, far = part.head, part.dep[:, 1:], part.far
         if part.type in COMMON_HEAD:
             far = far[:, 1:]  # the far end is a dependent
         row, column = head, dep
         if part.type in (CO_PARENT, GRANDCHILD):
             row, column = dep, head
-        _, _, n, n_labels = self.block.shape
+        _, _, n, n_labels = self.first_order.shape
         if n_labels > 0.75 * n or self._leaves_out_self(part):
-            return Layout(part, row, column, far, None)
+            return Rows(part, row, column, far, None)
         products = (_outer(far, part.far_label), _outer(column, part.label))
-        return Layout(part, row, column, far, products)
+        return Rows(part, row, column, far, products)
 
     def _leaves_out_self(self, part: Part) -> bool:
         return self.exclude_self and part.type in (SIBLING, CO_PARENT)
 
-    def select(self, rows: Tensor) -> ExactMeanField:
-        kept = self.sentence.index_select(0, rows).unique()
-        step = copy(self)
-        step.block = self.block[kept]
-        step.first_order = step.block.flatten(0, 2)
-        step.layouts = [
-            layout._replace(
-                row=layout.row[kept],
-                column=layout.column[kept],
-                far=layout.far[kept],
-                products=layout.products
-                and (layout.products[0][kept], layout.products[1][kept]),
-            )
-            for layout in self.layouts
-        ]
-        return step
-
-    def __call__(self, scores: Tensor, posteriors: Tensor) -> Tensor:
-        by_head = posteriors.view_as(self.block) * self.valid  # (S, n + 1, n, L)
+    def __call__(self, posteriors: Tensor) -> Tensor:
+        """Give better scores, (arcs, L), given posteriors."""
+        by_head = posteriors.view_as(self.first_order) * self.valid  # (S, n + 1, n, L)
         by_dep = by_head.transpose(1, 2).contiguous()  # (S, n, n + 1, L)
-        rows_are_heads, rows_are_deps = [self.block], []
-        for layout in self.layouts:
-            type_ = layout.part.type
-            messages = self._messages(
-                by_head if type_ in COMMON_HEAD else by_dep, layout
-            )
+        rows_are_heads, rows_are_deps = [self.first_order], []
+        for rows in self.parts:
+            type_ = rows.part.type
+            messages = self._messages(by_head if type_ in COMMON_HEAD else by_dep, rows)
             if type_ in (SIBLING, GRANDPARENT):
                 rows_are_heads.append(messages)
             else:
@@ -243,12 +124,12 @@ class ExactMeanField:
         if rows_are_deps:
             new = new + reduce(torch.add, rows_are_deps).transpose(1, 2)
         # Self-loops receive nothing, so that they never change.
-        new = torch.where(self.is_valid, new, self.block)
-        return damped(new.flatten(0, 2), scores, self.damping)
+        new = torch.where(self.is_valid, new, self.first_order)
+        return new.flatten(0, 2)
 
-    def _messages(self, sent: Tensor, layout: Layout) -> Tensor:
+    def _messages(self, sent: Tensor, rows: Rows) -> Tensor:
         """What all arcs receive from their neighbours of one type."""
-        part, row, column, far, products = layout
+        part, row, column, far, products = rows
         if self._leaves_out_self(part):
             return _without_self(sent, row, column, far, part)
         received = _gather(sent, far, part.far_label, products)  # (S, rows, R)
@@ -348,9 +229,8 @@ class PrunedMeanField:
         *,
         exclude_self: bool = True,
         null_sends: bool = True,
-        damping: float = 0.0,
     ) -> None:
-        """Prepare the step: whatever does not change between iterations.
+        """Compute what does not change between iterations.
 
         first_order (Tensor): The first-order scores of the arcs, (arcs, L).
         arcs (Arcs): The arcs, none of them twice.
@@ -359,14 +239,11 @@ class PrunedMeanField:
             sentence being its first node, (nodes,).
         exclude_self (bool): As for `ExactMeanField`.
         null_sends (bool): Whether the factors of NULL may be other than zero.
-        damping (float): As for `ExactMeanField`.
         """
         self.first_order = first_order
         self.arcs = arcs
-        self.sentence = arcs.sentence
         self.parts = parts
         self.exclude_self = exclude_self
-        self.damping = damping
         self.own = [
             part.head.index_select(0, arcs.head) * part.dep.index_select(0, arcs.dep)
             for part in parts
@@ -384,23 +261,15 @@ class PrunedMeanField:
         ]
         self.n_nodes = len(node_sentence)
 
-    def select(self, rows: Tensor) -> PrunedMeanField:
-        step = copy(self)
-        step.arcs = self.arcs.select(rows)
-        step.sentence = step.arcs.sentence
-        step.first_order = self.first_order.index_select(0, rows)
-        step.own = [own.index_select(0, rows) for own in self.own]
-        step.far = [far.index_select(0, rows) for far in self.far]
-        return step
-
-    def __call__(self, scores: Tensor, posteriors: Tensor) -> Tensor:
+    def __call__(self, posteriors: Tensor) -> Tensor:
+        """Give better scores, (arcs, L), given posteriors."""
         new = self.first_order
         for part, own, far, null in zip(
             self.parts, self.own, self.far, self.sent_by_null, strict=True
         ):
             received = self._receive(posteriors, part, far, null)  # (arcs, R)
             new = torch.addmm(new, own * received, part.label.T)
-        return damped(new, scores, self.damping)
+        return new
 
     def _receive(
         self, posteriors: Tensor, part: Part, far: Tensor, null: Tensor | None
@@ -434,8 +303,3 @@ def _sent_by_null(part: Part, node_sentence: Tensor) -> Tensor:
         # Nothing is attached to the root as its dependent.
         sums = sums.masked_fill(is_root, 0)
     return sums * part.far_label[:1]
-
-
-def valid_arcs(n: int, like: Tensor) -> Tensor:
-    """Tell arcs between different nodes (1) from self-loops (0), (n + 1, n)."""
-    return 1 - torch.eye(n + 1, n + 1, dtype=like.dtype, device=like.device)[:, 1:]

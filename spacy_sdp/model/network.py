@@ -14,16 +14,11 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import leaky_relu, pad, softplus
+from torch.nn.functional import pad, softplus
 from torch.utils.checkpoint import checkpoint
 
 from .arcs import (
-    FIRST_LABEL,
-    NULL,
     Block,
-    all_arcs,
-    is_candidate,
-    locate,
     mask_labels_,
     node_sentences,
     split_arcs,
@@ -31,10 +26,10 @@ from .arcs import (
     split_nodes,
     to_blocks,
 )
-from .belief_propagation import BeliefPropagation
-from .factors import SecondOrderFactors, to_parts
-from .layers import NEGATIVE_SLOPE, Biaffine, BiLSTM, Embedding, SharedDropout
-from .mean_field import Arcs, ExactMeanField, PrunedMeanField, Step, infer
+from .inference import Inference, Problem
+from .labels import FIRST_LABEL, NULL
+from .layers import Biaffine, BiLSTM, Embedding, SharedDropout
+from .pruning import Candidates, choose, choose_all, log_odds
 from .settings import Settings
 
 # Share of the pairs of nodes that are arcs, roughly. Without such a prior the scores of
@@ -43,7 +38,7 @@ ARC_PRIOR = 0.05
 
 
 class Scores(NamedTuple):
-    """What is to be right in training.
+    """The scores that the loss is computed from.
 
     C of all E arcs are candidates, the probable ones. Only they have labels, and only
     they are refined by inference. If arcs and labels are scored apart, the first-order
@@ -88,47 +83,30 @@ class Nodes(NamedTuple):
         return map(Nodes._make, zip(*columns, strict=True))
 
 
-class Candidates(NamedTuple):
-    """The arcs that are labelled and take part in inference.
-
-    They are sorted by their dependents, but for exact inference, where they are all
-    arcs in the order of their rows.
-    """
-
-    arcs: Arcs
-    rows: Tensor  # of all E arcs, (C,)
-    first_order: Tensor  # (C, L or 2)
-
-    @classmethod
-    def join(cls, parts: list[Candidates]) -> Candidates:
-        arcs, rows, first_order = zip(*parts, strict=True)
-        return cls(Arcs.join(arcs), torch.cat(rows), torch.cat(first_order))
-
-
 class Network(nn.Module):
     """Scores every pair of nodes of every sentence for every label."""
 
-    def __init__(self, input_width: int, n_labels: int, settings: Settings) -> None:
+    def __init__(
+        self, input_width: int, n_labels: int, settings: Settings, inference: Inference
+    ) -> None:
         """Build the network with fresh weights.
 
         input_width (int): Width of the word vectors.
         n_labels (int): Number of labels of the corpus, without NULL and root.
         settings (Settings): The settings.
+        inference (Inference): The inference.
         """
         super().__init__()
         self.settings = settings
+        self.inference = inference
         self.n_labels = n_labels + FIRST_LABEL
-        width = settings.hidden_width or input_width
         self.root = Embedding(1, input_width)
-        self.project = nn.Linear(input_width, width) if settings.hidden_width else None
         self.embed_dropout = SharedDropout(settings.embed_dropout)
         self.lstm = BiLSTM(
-            width, settings.lstm_width, settings.lstm_depth, settings.lstm_dropout
+            input_width, settings.lstm_width, settings.lstm_depth, settings.lstm_dropout
         )
-        width = self.lstm.output_width + (width if settings.bypass_lstm else 0)
-        label_width = settings.mlp_width
-        if settings.arcs_apart and settings.label_width is not None:
-            label_width = settings.label_width
+        width = self.lstm.output_width + (input_width if settings.bypass_lstm else 0)
+        label_width = settings.label_width or settings.mlp_width
         dropout = settings.mlp_dropout
         self.labels = Biaffine(width, self.n_labels - 1, label_width, dropout)
         self.arcs = None
@@ -137,11 +115,12 @@ class Network(nn.Module):
             self.arcs.set_bias(math.log(ARC_PRIOR))
         else:
             self.labels.set_bias(math.log(ARC_PRIOR / (self.n_labels - 1)))
-        self.second_order = (
-            SecondOrderFactors(width, self.n_labels, settings)
-            if settings.inference != "none"
-            else None
-        )
+        self.second_order = inference.build(width, self.n_labels, settings)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether all arcs take part in inference, those from a node to itself too."""
+        return self.inference.wants_all_arcs and not self.settings.prune
 
     def forward(
         self, vectors: Tensor, lengths: list[int], gold: Tensor | None = None
@@ -154,7 +133,7 @@ class Network(nn.Module):
         RETURNS (Scores | Posteriors): In training the scores that are to be right; else
             what decoding needs of the posteriors.
         """
-        nodes = self._read(vectors, lengths)
+        nodes = self.read(vectors, lengths)
         label_factors = None
         if self.second_order is not None:
             label_factors = self.second_order.of_labels()
@@ -182,7 +161,7 @@ class Network(nn.Module):
             ]
         )
 
-    def _read(self, vectors: Tensor, lengths: list[int]) -> Nodes:
+    def read(self, vectors: Tensor, lengths: list[int]) -> Nodes:
         """Give what is known of all nodes."""
         states, sentence_of = self._states(vectors, lengths)
         arc_heads = arc_deps = factors = None
@@ -203,8 +182,6 @@ class Network(nn.Module):
         table = torch.cat([self.root.weight, vectors])
         nodes = table.index_select(0, torch.tensor(rows, device=device))
         sentence_of = node_sentences(lengths, device)
-        if self.project is not None:
-            nodes = leaky_relu(self.project(nodes), NEGATIVE_SLOPE)
         nodes = self.embed_dropout(nodes, sentence_of)
         states = self.lstm(nodes, sentence_of, [n + 1 for n in lengths])
         if self.settings.bypass_lstm:
@@ -221,12 +198,12 @@ class Network(nn.Module):
         """Score all arcs of some sentences for training."""
         blocks = self._score_blocks(lengths, nodes)
         first_order = torch.cat([scores.flatten(0, 2) for scores in blocks])
-        if self.settings.exact:
-            found = everything(lengths, first_order)
+        if self.is_exact:
+            found = choose_all(lengths, first_order)
         else:
             found = Candidates.join(
                 [
-                    self._choose(block, 1, scores, some_gold)
+                    choose(block, 1, scores, self.settings.prune, some_gold)
                     for block, scores, some_gold in zip(
                         to_blocks(lengths),
                         blocks,
@@ -235,8 +212,10 @@ class Network(nn.Module):
                     )
                 ]
             )
-        history, labels = self._refine(lengths, nodes, label_factors, found)
-        if self.settings.supervise == "last":
+        scores, labels = self._label(lengths, nodes, found)
+        found = found._replace(first_order=scores)
+        history = [scores, *self._infer(lengths, nodes, label_factors, found)]
+        if self.inference.supervise == "last":
             history = history[-1:]
         return Scores(first_order, found.rows, torch.stack(history), labels)
 
@@ -244,14 +223,17 @@ class Network(nn.Module):
         self, lengths: list[int], nodes: Nodes, label_factors: Tensor | None
     ) -> Posteriors:
         """Give the posteriors of the candidates of some sentences."""
-        if self.settings.exact:
+        if self.is_exact:
             blocks = self._score_blocks(lengths, nodes)
-            found = everything(lengths, torch.cat([b.flatten(0, 2) for b in blocks]))
+            found = choose_all(lengths, torch.cat([b.flatten(0, 2) for b in blocks]))
         else:
             found = Candidates.join(list(self._choose_by_strips(lengths, nodes)))
-        history, labels = self._refine(lengths, nodes, label_factors, found)
-        posteriors = to_posteriors(found.rows, history[-1], labels)
-        if self.settings.exact:
+        scores, labels = self._label(lengths, nodes, found)
+        found = found._replace(first_order=scores)
+        for refined in self._infer(lengths, nodes, label_factors, found):
+            scores = refined
+        posteriors = to_posteriors(found.rows, scores, labels)
+        if self.is_exact:
             is_arc = (found.arcs.head != found.arcs.dep).nonzero().flatten()
             return Posteriors(*(each.index_select(0, is_arc) for each in posteriors))
         return posteriors
@@ -268,18 +250,7 @@ class Network(nn.Module):
             size = max(1, self.settings.max_pairs // (block.sentences * (block.n + 1)))
             for first in range(1, block.n + 1, size):
                 scores = self._score_arcs(heads, deps[:, first : first + size])
-                yield self._choose(block, first, scores)
-
-    def _choose(
-        self, block: Block, first_dep: int, scores: Tensor, gold: Tensor | None = None
-    ) -> Candidates:
-        """Choose candidates by first-order scores, (S, n + 1, dependents, L or 2)."""
-        keep = is_candidate(log_odds(scores.detach()), first_dep, self.settings)
-        if gold is not None:
-            keep = keep | gold
-        sentence, dep, head = keep.transpose(1, 2).nonzero(as_tuple=True)
-        arcs, rows = locate(block, sentence, head, dep + first_dep)
-        return Candidates(arcs, rows, scores[sentence, head, dep])
+                yield choose(block, first, scores, self.settings.prune)
 
     def _score_blocks(self, lengths: list[int], nodes: Nodes) -> list[Tensor]:
         """Give the first-order scores of all arcs, (S, n + 1, n, L or 2) each."""
@@ -313,7 +284,7 @@ class Network(nn.Module):
     ) -> Tensor:
         """Give the scores of the labels of candidates, (C, L); NULL is none of them."""
         heads, deps = nodes.label_heads, nodes.label_deps
-        if self.settings.exact:
+        if self.is_exact:
             blocks = split_nodes(lengths, heads, deps)
             scores = torch.cat(
                 [
@@ -327,104 +298,41 @@ class Network(nn.Module):
             )
         return mask_labels_(pad(scores, (1, 0), value=-math.inf), found.arcs.from_root)
 
-    def _refine(
+    def _label(
+        self, lengths: list[int], nodes: Nodes, found: Candidates
+    ) -> tuple[Tensor, Tensor]:
+        """Give the scores of candidates before inference, (C, L or 2), and those of
+        their labels if they are not among them, (C, L), else (C, 0)."""
+        scores = found.first_order
+        nothing = scores.new_empty(len(scores), 0)
+        if self.settings.scores == "joint":
+            return scores, nothing
+        labels = self._score_labels(lengths, nodes, found)
+        if self.settings.scores == "unlabelled":
+            return scores, labels
+        log_probabilities = labels[:, NULL + 1 :].log_softmax(-1)
+        return pad(scores[:, NULL + 1 :] + log_probabilities, (1, 0)), nothing
+
+    def _infer(
         self,
         lengths: list[int],
         nodes: Nodes,
         label_factors: Tensor | None,
         found: Candidates,
-    ) -> tuple[list[Tensor], Tensor]:
-        """Give the scores of candidates before and after each iteration, (C, L or 2),
-        and those of their labels if they are not among them, (C, L), else (C, 0)."""
-        settings = self.settings
-        scores = found.first_order
-        labels = scores.new_empty(len(scores), 0)
-        if settings.arcs_apart:
-            labels = self._score_labels(lengths, nodes, found)
-        if settings.labelled and settings.factored:
-            probabilities = labels[:, NULL + 1 :].log_softmax(-1)
-            scores = pad(scores[:, NULL + 1 :] + probabilities, (1, 0))
-            labels = scores.new_empty(len(scores), 0)
-            del probabilities
-        history = [scores]
-        if nodes.factors is not None and label_factors is not None:
-            found = found._replace(first_order=scores)
-            history += self._infer_all(lengths, nodes.factors, label_factors, found)
-        return history, labels
-
-    def _infer_all(
-        self,
-        lengths: list[int],
-        node_factors: Tensor,
-        label_factors: Tensor,
-        found: Candidates,
-    ) -> list[Tensor]:
-        """Give the scores of candidates after each iteration, (C, L or 2)."""
-        settings = self.settings
-        if settings.exact:
-            return join_histories(
-                [
-                    self._infer(
-                        ExactMeanField(
-                            block,
-                            to_parts(factors, label_factors, settings),
-                            exclude_self=settings.exclude_self,
-                            damping=settings.damping,
-                        )
-                    )
-                    for block, (factors,) in zip(
-                        split_arcs(lengths, found.first_order),
-                        split_nodes(lengths, node_factors),
-                        strict=True,
-                    )
-                ]
-            )
-        parts = to_parts(node_factors, label_factors, settings)
-        if settings.inference == "lbp":
-            return self._infer(
-                BeliefPropagation(
-                    found.first_order, found.arcs, parts, damping=settings.damping
-                )
-            )
-        return self._infer(
-            PrunedMeanField(
-                found.first_order,
-                found.arcs,
-                parts,
-                node_sentences(lengths, node_factors.device),
-                exclude_self=settings.exclude_self,
-                null_sends=settings.null_factors,
-                damping=settings.damping,
-            )
+    ) -> Iterator[Tensor]:
+        """Yield the scores of candidates after each iteration, (C, L or 2)."""
+        if self.second_order is None or nodes.factors is None or label_factors is None:
+            return iter(())
+        problem = Problem(
+            lengths,
+            found.arcs,
+            found.first_order,
+            self.is_exact,
+            self.second_order,
+            nodes.factors,
+            label_factors,
         )
-
-    def _infer(self, step: Step) -> list[Tensor]:
-        settings = self.settings
-        if self.training:
-            return infer(step, iterations=settings.train_iterations)
-        return infer(
-            step, iterations=settings.predict_iterations, tolerance=settings.tolerance
-        )
-
-
-def everything(lengths: list[int], first_order: Tensor) -> Candidates:
-    """Take all arcs as candidates, given their first-order scores, (E, L or 2)."""
-    rows = torch.arange(len(first_order), device=first_order.device)
-    return Candidates(all_arcs(lengths, first_order.device), rows, first_order)
-
-
-def log_odds(scores: Tensor) -> Tensor:
-    """Give the log-odds of any label against NULL, (...,), of scores, (..., L)."""
-    return scores[..., NULL + 1 :].logsumexp(-1) - scores[..., NULL]
-
-
-def join_histories(histories: list[list[Tensor]]) -> list[Tensor]:
-    """Join the scores of blocks, some of which may have stopped earlier."""
-    steps = max((len(history) for history in histories), default=0)
-    return [
-        torch.cat([history[min(i, len(history) - 1)] for history in histories])
-        for i in range(steps)
-    ]
+        return self.inference.refine(problem, self.training)
 
 
 def join_scores(pieces: list[Scores]) -> Scores:

@@ -1,118 +1,194 @@
-"""The settings of the network, and what they may be."""
+"""Every setting of the model, written down once.
 
-from __future__ import annotations
+A setting is a field of a dataclass: its type, its default, what it may be and what it
+does. The signature of a registered function, its checks and its documentation follow.
+"""
 
-from dataclasses import dataclass
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
+from typing import Any, TypeVar
 
-# Kinds of neighbours that an arc may exchange messages with. A grandparent is a
-# neighbour of its grandchild, and the other way round.
-PARTS = ("sibling", "co-parent", "grandparent")
+Function = TypeVar("Function", bound=Callable)
 
-# The most words of a sentence in which all arcs are candidates, by inference. Memory
-# grows with their square, and with their cube in belief propagation.
-LONGEST_WITHOUT_PRUNING = {"mean_field": 1000, "none": 1000, "lbp": 150}
+
+def setting(
+    default: Any,
+    about: str,
+    *,
+    least: float | None = None,
+    below: float | None = None,
+    choices: tuple[str, ...] | None = None,
+) -> Any:
+    """Declare a setting.
+
+    default (Any): The default.
+    about (str): What it does.
+    least (Optional[float]): The smallest value.
+    below (Optional[float]): The value that it has to stay below.
+    choices (Optional[Tuple[str, ...]]): The values to choose from; of a list, the
+        values that it may contain.
+    """
+    limits = {"least": least, "below": below, "choices": choices}
+    return field(default=default, metadata={"about": about, **limits})
+
+
+def check_settings(settings: Any) -> None:
+    """Refuse values that a setting cannot have.
+
+    settings (Any): A dataclass of settings.
+    """
+    for each in fields(settings):
+        value, name = getattr(settings, each.name), f"The setting '{each.name}'"
+        least, below, choices = (
+            each.metadata[key] for key in ("least", "below", "choices")
+        )
+        # NaN is neither less nor more than anything.
+        if least is not None and value is not None and not value >= least:
+            raise ValueError(f"{name} must be at least {least}, not {value}.")
+        if below is not None and not value < below:
+            raise ValueError(f"{name} must be less than {below}, not {value}.")
+        if choices is None:
+            continue
+        options = ", ".join(map(repr, choices))
+        if isinstance(value, str):
+            if value not in choices:
+                raise ValueError(f"{name} must be one of {options}, not {value!r}.")
+        elif not value or not set(value) <= set(choices):
+            raise ValueError(
+                f"{name} must contain at least one of {options} and nothing else, not "
+                f"{list(value)}."
+            )
+
+
+def describe_settings(settings: type) -> str:
+    """Give the documentation of settings, in the manner of an argument list.
+
+    settings (type): A dataclass of settings.
+    """
+    return "\n".join(
+        f"    {each.name} ({_type_name(each.type)}): {each.metadata['about']}"
+        for each in fields(settings)
+    )
+
+
+def _type_name(type_: Any) -> str:
+    return type_.__name__ if isinstance(type_, type) else str(type_)
+
+
+def takes_settings(settings: type) -> Callable[[Function], Function]:
+    """Give a function the settings of a dataclass as keyword arguments.
+
+    They replace its `**kwargs` where spaCy looks for the arguments of a registered
+    function, and `help()` for its documentation.
+
+    settings (type): A dataclass of settings.
+    """
+
+    def decorate(function: Function) -> Function:
+        signature = inspect.signature(function)
+        own = [
+            each
+            for each in signature.parameters.values()
+            if each.kind is not inspect.Parameter.VAR_KEYWORD
+        ]
+        keywords = [
+            inspect.Parameter(
+                each.name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=each.default,
+                annotation=each.type,
+            )
+            for each in fields(settings)
+        ]
+        function.__signature__ = signature.replace(  # type: ignore[attr-defined]
+            parameters=[*own, *keywords]
+        )
+        function.__doc__ = f"{function.__doc__}\n{describe_settings(settings)}\n    "
+        return function
+
+    return decorate
+
+
+SCORES = ("factored", "joint", "unlabelled")
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of the network; `MeanFieldParser` explains them."""
+    """The settings that all systems read, whatever their inference."""
 
-    hidden_width: int
-    lstm_width: int
-    lstm_depth: int
-    bypass_lstm: bool
-    mlp_width: int
-    label_width: int | None
-    factor_width: int
-    rank: int
-    embed_dropout: float
-    lstm_dropout: float
-    mlp_dropout: float
-    inference: str
-    labelled: bool
-    factored: bool
-    parts: tuple[str, ...]
-    tied: bool
-    exclude_self: bool
-    null_factors: bool
-    train_iterations: int
-    predict_iterations: int
-    damping: float
-    tolerance: float
-    prune: float
-    max_heads: int
-    supervise: str
-    label_weight: float
-    max_pairs: int
+    scores: str = setting(
+        "factored",
+        "What an arc's first-order scores are. 'factored': the score of the arc plus "
+        "the log-probability of its label, so that all labels learn together which "
+        "words are connected. 'joint': one independent score for each label, as in "
+        "the paper. 'unlabelled': arcs are found first, and a separate classifier "
+        "labels them.",
+        choices=SCORES,
+    )
+    lstm_width: int = setting(200, "Width of the BiLSTM in each direction.", least=1)
+    lstm_depth: int = setting(
+        1, "Number of BiLSTM layers; 0 removes the BiLSTM.", least=0
+    )
+    bypass_lstm: bool = setting(
+        False,
+        "Concatenate the LSTM's input with its output, which shortens the way to a "
+        "transformer that is fine-tuned.",
+    )
+    mlp_width: int = setting(
+        150, "Width of the layers before the first-order scores.", least=1
+    )
+    label_width: int | None = setting(
+        None,
+        "Width of the layers before the label scores, if arcs have scores of their "
+        "own ('factored' and 'unlabelled'). Defaults to mlp_width.",
+        least=1,
+    )
+    embed_dropout: float = setting(
+        0.33, "Dropout of the LSTM's input.", least=0, below=1
+    )
+    lstm_dropout: float = setting(
+        0.33, "Dropout between the LSTM's layers and of its output.", least=0, below=1
+    )
+    mlp_dropout: float = setting(
+        0.33, "Dropout of the layers before scores and factors.", least=0, below=1
+    )
+    prune: float = setting(
+        0.01,
+        "Arcs whose first-order probability is lower are neither labelled nor passed "
+        "to inference, and never predicted. 0 disables pruning.",
+        least=0,
+        below=1,
+    )
+    max_pairs: int = setting(
+        50_000,
+        "Number of word pairs that are scored at a time. It bounds the memory of a "
+        "batch, and in prediction also that of a long sentence, and has no effect on "
+        "the result. Training, and inference without pruning, hold all pairs of one "
+        "sentence.",
+        least=1,
+    )
+    grad_clip: float = setting(
+        5.0,
+        "Maximum global norm of the gradient of the parser's own parameters, without "
+        "those of tok2vec; 0 disables clipping.",
+        least=0,
+    )
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+        if self.scores == "joint" and self.label_width is not None:
+            raise ValueError(
+                "The setting 'label_width' has no effect with scores = 'joint', where "
+                "'mlp_width' is the width of all scores. Set it to null."
+            )
+
+    @property
+    def labelled(self) -> bool:
+        """Whether inference sees the labels of arcs."""
+        return self.scores != "unlabelled"
 
     @property
     def arcs_apart(self) -> bool:
-        """Whether the scores of arcs are apart from those of their labels."""
-        return self.factored or not self.labelled
-
-    @property
-    def exact(self) -> bool:
-        """Whether all arcs take part in mean-field inference."""
-        return self.inference == "mean_field" and not self.prune
-
-    def check_length(self, words: int) -> None:
-        """Refuse a sentence that needs more memory than a machine may have."""
-        longest = LONGEST_WITHOUT_PRUNING[self.inference]
-        if not self.prune and words > longest:
-            raise ValueError(
-                f"A sentence of {words} words is too long for a parser with 'prune' = "
-                f"0, which holds all pairs of words in memory: {longest} words are the "
-                "limit. Set sentence boundaries before the parser, or 'prune' to a "
-                "small probability such as 0.01."
-            )
-
-    def __post_init__(self) -> None:
-        for name, least in (
-            ("hidden_width", 0),
-            ("lstm_width", 1),
-            ("lstm_depth", 0),
-            ("mlp_width", 1),
-            ("label_width", 1),
-            ("factor_width", 1),
-            ("rank", 1),
-            ("train_iterations", 0),
-            ("predict_iterations", 0),
-            ("tolerance", 0),
-            ("max_heads", 1),
-            ("max_pairs", 1),
-        ):
-            value = getattr(self, name)
-            if value is not None and not value >= least:
-                raise ValueError(
-                    f"The parser's setting '{name}' has to be at least {least}, not "
-                    f"{value}."
-                )
-        for name in (
-            "embed_dropout",
-            "lstm_dropout",
-            "mlp_dropout",
-            "damping",
-            "prune",
-            "label_weight",
-        ):
-            value = getattr(self, name)
-            if not 0 <= value < 1:
-                raise ValueError(
-                    f"The parser's setting '{name}' has to be at least 0 and less than "
-                    f"1, not {value}."
-                )
-        for name, choices in (
-            ("inference", ("mean_field", "lbp", "none")),
-            ("supervise", ("all", "last")),
-        ):
-            value = getattr(self, name)
-            if value not in choices:
-                raise ValueError(
-                    f"The parser's setting '{name}' has to be one of "
-                    f"{', '.join(map(repr, choices))}, not {value!r}."
-                )
-        if not self.parts or not set(self.parts) <= set(PARTS):
-            raise ValueError(
-                "The parser's setting 'parts' has to name some of "
-                f"{', '.join(map(repr, PARTS))}, not {list(self.parts)}."
-            )
+        """Whether arcs have scores of their own, apart from those of labels."""
+        return self.scores != "joint"

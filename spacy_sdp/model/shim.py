@@ -12,6 +12,7 @@ import srsly
 import torch
 from thinc.api import ArgsKwargs, Optimizer, PyTorchShim, get_torch_default_device
 
+from .inference import Inference
 from .network import Network
 from .settings import Settings
 
@@ -52,14 +53,39 @@ class NetworkShim(ThreadSafeShim):
     the config, and those that have no weights may be changed when a pipeline is loaded.
     """
 
-    def __init__(self, settings: Settings, grad_clip: float) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        inference: Inference,
+        convert_state: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
+    ) -> None:
         super().__init__(None)
         self.settings = settings
-        self.grad_clip = grad_clip
+        self.inference = inference
+        self.convert_state = convert_state
 
     @property
     def is_built(self) -> bool:
         return self._model is not None
+
+    def check_length(self, words: int) -> None:
+        """Refuse a sentence that needs more memory than a machine may have.
+
+        words (int): Its length.
+        """
+        longest = self.inference.longest_unpruned
+        if not self.settings.prune and words > longest:
+            raise ValueError(
+                f"A sentence of {words} words is too long for a parser with prune = 0, "
+                f"which holds all pairs of words in memory: the limit is {longest} "
+                "words. Set sentence boundaries before the parser, or set 'prune' to a "
+                "small probability such as 0.01."
+            )
+
+    @property
+    def network(self) -> Network:
+        """The network, once it is built."""
+        return self._model
 
     def build(self, input_width: int, n_labels: int) -> None:
         """Build the network with fresh weights.
@@ -68,12 +94,14 @@ class NetworkShim(ThreadSafeShim):
         n_labels (int): Number of labels of the corpus.
         """
         self.cfg = {"input_width": input_width, "n_labels": n_labels}
-        network = Network(settings=self.settings, **self.cfg)
+        network = Network(settings=self.settings, inference=self.inference, **self.cfg)
         self._model = network.to(get_torch_default_device()).eval()
 
     def finish_update(self, optimizer: Optimizer) -> None:
-        if self.grad_clip:
-            torch.nn.utils.clip_grad_norm_(self._model.parameters(), self.grad_clip)
+        if self.settings.grad_clip:
+            torch.nn.utils.clip_grad_norm_(
+                self._model.parameters(), self.settings.grad_clip
+            )
         super().finish_update(optimizer)
 
     def to_bytes(self) -> bytes:
@@ -95,13 +123,15 @@ class NetworkShim(ThreadSafeShim):
             map_location=get_torch_default_device(),
             weights_only=True,
         )
+        if self.convert_state is not None:
+            state = self.convert_state(state)
         try:
             self._model.load_state_dict(state)
         except RuntimeError as error:
             raise ValueError(
                 "The saved weights of the parser do not fit its settings. Widths, "
-                "rank, depth, 'bypass_lstm', 'inference', 'labelled', 'factored', "
-                "'parts' and 'tied' cannot be changed after training: undo the change "
-                f"in the section of the parser's model. ({error})"
+                "rank, depth, 'scores', 'bypass_lstm', 'parts', 'tied' and the kind of "
+                "inference cannot be changed after training: undo the change in the "
+                f"section of the parser's model. ({error})"
             ) from None
         return self

@@ -16,26 +16,28 @@ from spacy.vocab import Vocab
 from thinc.api import Config, Model, Optimizer, set_dropout_rate
 from thinc.types import Floats2d, Floats3d
 
-from ..graph.alignment import align_one_to_one
 from ..graph.arc import IndexedArc
 from ..graph.extensions import DEFAULT_ATTR, get_graph, register_extensions, set_graph
 from ..graph.graph import SemanticGraph
-from ..model.arcs import FIRST_LABEL, NULL, ROOT
-from ..model.batch import ArcPosteriors, ArcScores, Batch, GoldArcs
+from ..model.batch import ArcPosteriors, ArcScores, Batch
+from ..model.gold import find_gold_arcs
+from ..model.labels import FIRST_LABEL, ROOT
 from ..model.loss import arc_loss
 from .inputs import find_missing_inputs
 from .scorer import score_examples
 
 default_model_config = """
 [model]
-@architectures = "spacy_sdp.MeanFieldParser.v1"
-hidden_width = 0
+@architectures = "spacy_sdp.MeanFieldParser.v2"
+scores = "factored"
 lstm_width = 200
 lstm_depth = 1
 mlp_width = 150
+
+[model.inference]
+@misc = "spacy_sdp.mean_field.v1"
 factor_width = 50
 rank = 64
-inference = "mean_field"
 train_iterations = 2
 predict_iterations = 3
 
@@ -80,7 +82,7 @@ def make_sdp_meanfield(
 ) -> "SemanticParser":
     """Make a semantic dependency parser.
 
-    model (Model): The model, see `spacy_sdp.MeanFieldParser.v1`.
+    model (Model): The model, see `spacy_sdp.MeanFieldParser.v2`.
     attr (str): The parser's graphs are `Doc._.<attr>`, and its scores are called
         `<attr>_lf` and so on.
     threshold (float): An arc exists if its probability reaches this value. None means
@@ -115,7 +117,7 @@ class SemanticParser(TrainablePipe):
         """Initialize a semantic dependency parser.
 
         vocab (Vocab): The shared vocabulary.
-        model (Model): The model, see `spacy_sdp.MeanFieldParser.v1`.
+        model (Model): The model, see `spacy_sdp.MeanFieldParser.v2`.
         name (str): The name of the component, under which losses are reported.
         attr (str): The parser's graphs are `Doc._.<attr>`.
         threshold (Optional[float]): The least probability of an arc, see `threshold`.
@@ -147,7 +149,7 @@ class SemanticParser(TrainablePipe):
             isinstance(value, int | float) and 0 <= value <= 1
         ):
             raise ValueError(
-                f"The setting 'threshold' of '{self.name}' is a probability: it has to "
+                f"The setting 'threshold' of '{self.name}' is a probability: it must "
                 f"be between 0 and 1, or null, not {value!r}."
             )
         self._threshold = value
@@ -171,7 +173,7 @@ class SemanticParser(TrainablePipe):
         if not isinstance(label, str):
             raise ValueError(Errors.E187)
         if not label:
-            raise ValueError(f"A label of '{self.name}' has to have characters.")
+            raise ValueError(f"Labels of '{self.name}' must not be empty.")
         if label in self.labels:
             return 0
         self._allow_extra_label()
@@ -246,9 +248,9 @@ class SemanticParser(TrainablePipe):
         probabilities = to_numpy(posteriors.probability)
         if numpy.isnan(null).any() or numpy.isnan(probabilities).any():
             raise ValueError(
-                f"The scores of '{self.name}' are not numbers. Either the vectors of "
-                "its tok2vec are not, or its weights are broken: train it again with "
-                "a smaller learning rate."
+                f"'{self.name}' produced NaN scores. Either its tok2vec produces NaN "
+                "vectors, or its weights are broken: train it again with a smaller "
+                "learning rate."
             )
         labels = to_numpy(posteriors.label)
         if self.threshold is None:
@@ -302,7 +304,7 @@ class SemanticParser(TrainablePipe):
 
         examples (Iterable[Example]): The batch of Examples.
         drop (float): The dropout rate of thinc's layers; those of torch have their own,
-            see `spacy_sdp.MeanFieldParser.v1`.
+            see `spacy_sdp.MeanFieldParser.v2`.
         sgd (Optional[Optimizer]): The optimizer.
         losses (Optional[Dict[str, float]]): Updated with the loss, by name.
         RETURNS (Dict[str, float]): The losses.
@@ -316,7 +318,8 @@ class SemanticParser(TrainablePipe):
         set_dropout_rate(self.model, drop)
         # The model gets to know the gold arcs, because it must not prune them.
         batch = Batch.from_docs([example.predicted for example in examples])
-        batch = replace(batch, gold=self._gold_arcs(examples, batch))
+        gold = find_gold_arcs(examples, batch, self.labels, self.attr)
+        batch = replace(batch, gold=gold)
         # Even if no gold arc is known, the encoder waits for a gradient.
         scores, backprop = self.model.begin_update(batch)
         assert isinstance(scores, ArcScores)
@@ -341,7 +344,8 @@ class SemanticParser(TrainablePipe):
         """
         examples = list(examples)
         validate_examples(examples, "SemanticParser.get_loss")
-        gold = scores.batch.gold or self._gold_arcs(examples, scores.batch)
+        batch = scores.batch
+        gold = batch.gold or find_gold_arcs(examples, batch, self.labels, self.attr)
         loss, gradient = arc_loss(self.model.ops, scores, gold)
         if not numpy.isfinite(loss):
             raise ValueError(
@@ -350,52 +354,6 @@ class SemanticParser(TrainablePipe):
             )
         return loss, gradient
 
-    def _gold_arcs(self, examples: list[Example], batch: Batch) -> GoldArcs:
-        """Give the gold label of every arc."""
-        gold = numpy.full(int(batch.arc_offsets[-1]), NULL)
-        known = numpy.zeros(len(gold), dtype="float32")
-        ids = {label: i for i, label in enumerate(self.labels, start=FIRST_LABEL)}
-        graphs = [get_graph(example.reference, self.attr) for example in examples]
-        aligned = [
-            {} if graph is None else align_one_to_one(example)
-            for example, graph in zip(examples, graphs, strict=True)
-        ]
-        # Where a gold token stands: sentence of the batch, node of the sentence.
-        places: list[dict[int, tuple[int, int]]] = [{} for _ in examples]
-        for number, sentence in enumerate(batch.sentences):
-            to_gold, place = aligned[sentence.doc], places[sentence.doc]
-            has_gold = numpy.zeros(len(sentence), dtype="float32")
-            for i, token in enumerate(sentence.tokens.tolist()):
-                if token in to_gold:
-                    has_gold[i] = 1
-                    place[to_gold[token]] = (number, i + 1)
-            with_root = numpy.concatenate(([1.0], has_gold))
-            block = numpy.outer(with_root, has_gold)
-            block[numpy.arange(1, len(block)), numpy.arange(len(sentence))] = 0
-            start, end = batch.arc_offsets[number : number + 2]
-            known[start:end] = block.ravel()
-        for example, graph, place in zip(examples, graphs, places, strict=True):
-            if graph is None:
-                continue
-            for top in graph.tops:
-                if top.i in place:
-                    number, dep = place[top.i]
-                    gold[batch.arc_row(number, 0, dep)] = ROOT
-            for arc in graph.indexed_arcs:
-                if arc.head not in place or arc.dep not in place:
-                    continue
-                number, dep = place[arc.dep]
-                head_number, head = place[arc.head]
-                if arc.label not in ids:
-                    raise ValueError(_unknown_label(self.name, arc.label, example))
-                if head_number != number:
-                    continue  # cut by the predicted sentence boundaries
-                row = batch.arc_row(number, head, dep)
-                if gold[row] != NULL:
-                    raise ValueError(_two_labels(self.name, arc, example))
-                gold[row] = ids[arc.label]
-        return GoldArcs(gold, known)
-
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
         """Score a batch of Examples.
 
@@ -403,21 +361,3 @@ class SemanticParser(TrainablePipe):
         RETURNS (Dict[str, Any]): The scores, see `spacy_sdp.scoring.score_examples`.
         """
         return super().score(examples, **{"attr": self.attr, **kwargs})
-
-
-def _two_labels(name: str, arc: IndexedArc, example: Example) -> str:
-    head, dep = example.reference[arc.head], example.reference[arc.dep]
-    return (
-        f"'{name}' predicts one label for a pair of words, but the training data has "
-        f"several between {head.text!r} and {dep.text!r} "
-        f'("{example.reference[:8].text} ..."): join them into one label.'
-    )
-
-
-def _unknown_label(name: str, label: str, example: Example) -> str:
-    return (
-        f"'{name}' does not know the label {label!r} of an arc in the training data "
-        f'("{example.reference[:8].text} ..."). Labels are fixed when the component is '
-        "initialized: initialize it with all training data, or pass all `labels`. A "
-        "parser that goes on from its weights keeps its labels."
-    )

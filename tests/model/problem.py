@@ -4,21 +4,17 @@ import copy
 
 import pytest
 import torch
-from util import make_settings
 
-from spacy_sdp.model.arcs import all_arcs, mask_labels_, split_arcs, split_nodes
-from spacy_sdp.model.belief_propagation import BeliefPropagation
-from spacy_sdp.model.factors import TIED_SLOTS, UNTIED_SLOTS, to_parts
-from spacy_sdp.model.mean_field import ExactMeanField, PrunedMeanField
-from spacy_sdp.model.settings import PARTS
-
-N_FACTORS = {
-    tied: (
-        1 + max(max(slot[:3]) for slot in slots.values()),
-        1 + max(max(slot[3:]) for slot in slots.values()),
-    )
-    for tied, slots in ((True, TIED_SLOTS), (False, UNTIED_SLOTS))
-}
+from spacy_sdp.model.arcs import Arcs, all_arcs, mask_labels_, split_arcs, split_nodes
+from spacy_sdp.model.belief_propagation import propagate_beliefs
+from spacy_sdp.model.factors import (
+    LABEL_FACTORS,
+    NODE_FACTORS,
+    RELATIONS,
+    SecondOrder,
+    factor_names,
+)
+from spacy_sdp.model.mean_field import ExactMeanField, PrunedMeanField, iterate
 
 
 class Problem:
@@ -32,7 +28,8 @@ class Problem:
         def normal(*shape):
             return torch.randn(*shape, generator=generator, dtype=torch.float64)
 
-        n_node, n_label = N_FACTORS[tied]
+        n_node = len(factor_names(RELATIONS, NODE_FACTORS, tied=tied))
+        n_label = len(factor_names(RELATIONS, LABEL_FACTORS, tied=tied))
         self.lengths = sorted(lengths, reverse=True)
         self.tied = tied
         self.nodes = scale * normal(sum(n + 1 for n in lengths), n_node, rank)
@@ -56,11 +53,19 @@ class Problem:
         other.labels = self.labels.to(dtype)
         return other
 
-    def parts(self, nodes=None, parts=PARTS):
+    def parts(self, nodes=None, parts=RELATIONS):
         nodes = self.nodes if nodes is None else nodes
-        return to_parts(nodes, self.labels, make_settings(tied=self.tied, parts=parts))
+        second_order = SecondOrder(
+            1, 1, parts, tied=self.tied, null_factors=True, hidden=1, rank=1, dropout=0
+        )
+        node_names = factor_names(RELATIONS, NODE_FACTORS, tied=self.tied)
+        label_names = factor_names(RELATIONS, LABEL_FACTORS, tied=self.tied)
+        return second_order.parts(
+            nodes[..., [node_names.index(x) for x in second_order.node_names], :],
+            self.labels[:, [label_names.index(x) for x in second_order.label_names]],
+        )
 
-    def exact(self, parts=PARTS, **options):
+    def exact(self, parts=RELATIONS, **options):
         for block, (nodes,) in zip(
             split_arcs(self.lengths, self.scores),
             split_nodes(self.lengths, self.nodes),
@@ -68,26 +73,33 @@ class Problem:
         ):
             yield ExactMeanField(block, self.parts(nodes, parts), **options)
 
-    def pruned(self, rows, parts=PARTS, **options):
+    def arcs_of(self, rows):
+        return Arcs(*(each[rows] for each in vars(self.arcs).values()))
+
+    def pruned(self, rows, parts=RELATIONS, **options):
         return PrunedMeanField(
             self.scores[rows],
-            self.arcs.select(rows),
+            self.arcs_of(rows),
             self.parts(parts=parts),
             self.node_sentence,
             **options,
         )
 
 
-def make_step(problem, kind):
+def infer(step, iterations):
+    return list(iterate(step, step.first_order.flatten(0, -2), iterations))
+
+
+def solve(problem, kind, iterations, parts=RELATIONS):
+    """The scores of all arcs after each iteration, without self-loops if not exact."""
     rows = problem.valid.nonzero().flatten()
     if kind == "exact":
-        (step,) = problem.exact()
-        return step
+        (step,) = problem.exact(parts)
+        return infer(step, iterations)
     if kind == "pruned":
-        return problem.pruned(rows)
-    return BeliefPropagation(
-        problem.scores[rows], problem.arcs.select(rows), problem.parts()
-    )
+        return infer(problem.pruned(rows, parts), iterations)
+    arcs, parts = problem.arcs_of(rows), problem.parts(parts=parts)
+    return list(propagate_beliefs(problem.scores[rows], arcs, parts, iterations))
 
 
 KINDS = pytest.mark.parametrize("kind", ["exact", "pruned", "belief propagation"])

@@ -4,12 +4,11 @@ import itertools
 
 import pytest
 import torch
-from problem import Problem, make_step
+from problem import Problem, infer, solve
 from torch.testing import assert_close
 
-from spacy_sdp.model.belief_propagation import BeliefPropagation
-from spacy_sdp.model.mean_field import infer
-from spacy_sdp.model.settings import PARTS
+from spacy_sdp.model.belief_propagation import shared_factors
+from spacy_sdp.model.factors import RELATIONS
 
 
 def log_potential(problem, graph, parts):
@@ -80,7 +79,7 @@ def test_tied_messages_are_the_gradient_of_the_energy():
                 energy = energy + weight * (factors * left * right).sum()
     (gradient,) = torch.autograd.grad(energy, posteriors)
     (step,) = problem.exact()
-    messages = step(problem.scores, problem.scores.softmax(-1)) - problem.scores
+    messages = step(problem.scores.softmax(-1)) - problem.scores
     possible = torch.isfinite(problem.scores) & problem.valid.unsqueeze(1)
     assert_close(messages[possible], gradient[possible], rtol=0, atol=1e-12)
 
@@ -96,7 +95,7 @@ def test_without_second_order_scores_posteriors_are_exact(n_labels):
 
 @pytest.mark.parametrize(
     "lengths, parts, iterations",
-    [([2], ["grandparent"], 6), ([1, 1], PARTS, 2), ([2], ["sibling"], 3)],
+    [([2], ["grandparent"], 6), ([1, 1], RELATIONS, 2), ([2], ["sibling"], 3)],
     ids=["a chain", "single words", "stars"],
 )
 def test_belief_propagation_is_exact_on_trees(lengths, parts, iterations):
@@ -104,12 +103,10 @@ def test_belief_propagation_is_exact_on_trees(lengths, parts, iterations):
         problem = Problem(lengths, 2, tied=True, scale=1.2, seed=seed, null=False)
         chosen = problem.parts(parts=parts)
         rows = problem.valid.nonzero().flatten()
-        step = BeliefPropagation(
-            problem.scores[rows], problem.arcs.select(rows), chosen
-        )
+        pairs, _ = shared_factors(problem.arcs_of(rows), chosen)
         # As many factors as make a tree: fewer than arcs.
-        assert step.pairs.shape[1] < len(rows)
-        found = infer(step, iterations=iterations)[-1].softmax(-1)
+        assert pairs.shape[1] < len(rows)
+        found = solve(problem, "belief propagation", iterations, parts)[-1].softmax(-1)
         assert_close(found, exact_marginals(problem, chosen), rtol=0, atol=1e-9)
 
 
@@ -125,9 +122,7 @@ def test_errors_grow_with_the_coupling():
         for name, kind in (("mean field", "pruned"), ("LBP", "belief propagation")):
             errors[name, scale] = sum(
                 float(
-                    (infer(make_step(each, kind), iterations=30)[-1].softmax(-1) - e)
-                    .abs()
-                    .max()
+                    (solve(each, kind, iterations=30)[-1].softmax(-1) - e).abs().max()
                 )
                 for each, e in zip(problems, exact, strict=True)
             ) / len(problems)
@@ -143,10 +138,10 @@ def test_errors_grow_with_the_coupling():
 def test_an_arc_and_its_reverse_share_one_factor():
     problem = Problem([2], 2, tied=True)
     rows = problem.valid.nonzero().flatten()
-    arcs = problem.arcs.select(rows)
-    step = BeliefPropagation(problem.scores[rows], arcs, problem.parts())
-    pairs = {tuple(sorted(pair)) for pair in step.pairs.T.tolist()}
-    assert len(pairs) == step.pairs.shape[1]
+    arcs = problem.arcs_of(rows)
+    found, _ = shared_factors(arcs, problem.parts())
+    pairs = {tuple(sorted(pair)) for pair in found.T.tolist()}
+    assert len(pairs) == found.shape[1]
     names = [(int(h), int(d)) for h, d in zip(arcs.head, arcs.dep, strict=True)]
     named = {frozenset((names[a], names[b])) for a, b in pairs}
     assert frozenset([(1, 2), (2, 1)]) in named

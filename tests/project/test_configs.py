@@ -29,12 +29,11 @@ MODEL = "components.sdp_meanfield.model"
 
 # Settings that make any of the parsers small.
 SMALL = {
-    "hidden_width": 0,
     "lstm_width": 16,
     "lstm_depth": 1,
     "mlp_width": 16,
-    "factor_width": 16,
-    "rank": 8,
+    "inference.factor_width": 16,
+    "inference.rank": 8,
 }
 
 
@@ -221,6 +220,7 @@ def test_a_shipped_pipeline_can_be_trained_further(tmp_path):
 def test_the_paper_has_these_values():
     config = load_config(CONFIGS / "paper.cfg", interpolate=True)
     parser = config["components"]["sdp_meanfield"]["model"]
+    inference = parser["inference"]
     inputs = parser["tok2vec"]["*"]
     training = config["training"]
     optimizer = training["optimizer"]
@@ -239,11 +239,11 @@ def test_the_paper_has_these_values():
         "MLP dimension": (
             parser["mlp_width"],
             parser["label_width"],
-            parser["factor_width"],
+            inference["factor_width"],
         ),
-        "Rank dimension": parser["rank"],
-        "Mean-field inference iterations (training)": parser["train_iterations"],
-        "Mean-field inference iterations (testing)": parser["predict_iterations"],
+        "Rank dimension": inference["rank"],
+        "Mean-field inference iterations (training)": inference["train_iterations"],
+        "Mean-field inference iterations (testing)": inference["predict_iterations"],
         "BERT learning rate": rates[0]["initial_rate"],
         "Other learning rate": rates[1]["initial_rate"],
         "Optimizer": (
@@ -287,19 +287,16 @@ def test_the_paper_has_these_values():
         "epochs of DM": 30,
     }
     # Inference as published.
+    assert (parser["scores"], parser["prune"]) == ("joint", 0.0)
     published = {
-        "inference": "mean_field",
-        "labelled": True,
-        "factored": False,
+        "@misc": "spacy_sdp.mean_field.v1",
         "parts": ["sibling", "co-parent", "grandparent"],
+        "tied": False,
         "exclude_self": False,
         "null_factors": True,
-        "prune": 0.0,
         "supervise": "last",
-        "damping": 0.0,
-        "tolerance": 0.0,
     }
-    assert {name: parser[name] for name in published} == published
+    assert {name: inference[name] for name in published} == published
 
 
 @pytest.mark.parametrize("formalism", ["pas", "psd"])

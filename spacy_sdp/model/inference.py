@@ -1,0 +1,220 @@
+"""Inference as a block in the config: `[components.sdp_meanfield.model.inference]`.
+
+A new kind of inference is a dataclass of settings derived from `Inference`, registered
+in `@misc`.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import torch
+from spacy.util import registry
+from torch import Tensor
+
+from .arcs import Arcs, node_sentences, split_arcs, split_nodes
+from .belief_propagation import propagate_beliefs
+from .factors import RELATIONS, SecondOrder
+from .mean_field import ExactMeanField, PrunedMeanField, iterate
+from .settings import Settings, check_settings, setting
+
+
+@dataclass
+class Problem:
+    """The candidate arcs of some sentences, with all of their scores."""
+
+    lengths: list[int]  # the words in each sentence
+    arcs: Arcs
+    scores: Tensor  # first-order scores of the arcs, (arcs, labels)
+    is_complete: bool  # whether the arcs are all arcs, self-loops included, by rows
+    second_order: SecondOrder
+    node_factors: Tensor  # (nodes, node factors, rank)
+    label_factors: Tensor  # (labels, label factors, rank)
+
+
+class Inference(ABC):
+    """How scores become posteriors."""
+
+    # Train the scores before and after each iteration, or only the last ones.
+    supervise: str = "all"
+    # Whether `refine` wants problems that are complete, if nothing is pruned.
+    wants_all_arcs: bool = False
+    # The most words of a sentence, if nothing is pruned.
+    longest_unpruned: int = 1000
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+
+    def check(self, settings: Settings) -> None:  # noqa: B027
+        """Refuse settings of the model that do not fit; by default, all do.
+
+        settings (Settings): The settings of the model.
+        """
+
+    def build(
+        self, width: int, n_labels: int, settings: Settings
+    ) -> SecondOrder | None:
+        """Make the part of the network that learns second-order scores, if any.
+
+        width (int): Width of the states of nodes.
+        n_labels (int): Number of labels, NULL and root included.
+        settings (Settings): The settings of the model.
+        """
+        return None
+
+    @abstractmethod
+    def refine(self, problem: Problem, is_train: bool) -> Iterator[Tensor]:
+        """Improve the scores of arcs.
+
+        problem (Problem): The arcs and their scores.
+        is_train (bool): Whether this is training or prediction.
+        YIELDS (Tensor): The scores after each iteration, (arcs, labels).
+        """
+
+
+@registry.misc("spacy_sdp.first_order.v1")
+@dataclass(frozen=True)
+class FirstOrder(Inference):
+    """No inference: arcs do not see each other."""
+
+    def refine(self, problem: Problem, is_train: bool) -> Iterator[Tensor]:
+        return iter(())
+
+
+@dataclass(frozen=True)
+class SecondOrderInference(Inference):
+    """What both algorithms of the literature have in common."""
+
+    parts: Sequence[str] = setting(
+        RELATIONS,
+        "Which neighbours exchange messages: 'sibling' (another argument of the same "
+        "head), 'co-parent' (another head of the same argument), 'grandparent' (the "
+        "head's own head, and vice versa).",
+        choices=RELATIONS,
+    )
+    factor_width: int = setting(
+        50, "Width of the layers before the second-order factors.", least=1
+    )
+    rank: int = setting(64, "Rank of the second-order scores.", least=1)
+    train_iterations: int = setting(2, "Number of iterations in training.", least=0)
+    predict_iterations: int = setting(3, "Number of iterations in prediction.", least=0)
+    supervise: str = setting(
+        "all",
+        "'all' trains the scores before and after each iteration, so that each "
+        "improves on the last and their number hardly matters in prediction; 'last' "
+        "trains only the final scores, as in the paper.",
+        choices=("all", "last"),
+    )
+
+    def iterations(self, is_train: bool) -> int:
+        return self.train_iterations if is_train else self.predict_iterations
+
+
+@registry.misc("spacy_sdp.mean_field.v1")
+@dataclass(frozen=True)
+class MeanField(SecondOrderInference):
+    """Mean-field inference, the method of Yang and Tu (2022)."""
+
+    tied: bool = setting(
+        False,
+        "Use the scores of a single energy: symmetric for siblings and co-parents, and "
+        "the same for a grandparent and its grandchild. Otherwise each direction has "
+        "factors of its own.",
+    )
+    exclude_self: bool = setting(
+        True,
+        "Leave an arc out of its own messages. In the published formulas it is its own "
+        "sibling and co-parent.",
+    )
+    null_factors: bool = setting(
+        False, "Let the absence of an arc send and receive messages, too."
+    )
+
+    wants_all_arcs = True
+
+    def check(self, settings: Settings) -> None:
+        if self.null_factors and not settings.labelled:
+            raise ValueError(
+                "The setting 'null_factors' has no effect with scores = 'unlabelled', "
+                "where all messages are about arcs that exist. Set it to false."
+            )
+
+    def build(
+        self, width: int, n_labels: int, settings: Settings
+    ) -> SecondOrder | None:
+        return SecondOrder(
+            width,
+            n_labels if settings.labelled else None,
+            self.parts,
+            tied=self.tied,
+            null_factors=self.null_factors,
+            hidden=self.factor_width,
+            rank=self.rank,
+            dropout=settings.mlp_dropout,
+        )
+
+    def refine(self, problem: Problem, is_train: bool) -> Iterator[Tensor]:
+        iterations = self.iterations(is_train)
+        if not problem.is_complete:
+            step = PrunedMeanField(
+                problem.scores,
+                problem.arcs,
+                problem.second_order.parts(problem.node_factors, problem.label_factors),
+                node_sentences(problem.lengths, problem.scores.device),
+                exclude_self=self.exclude_self,
+                null_sends=self.null_factors,
+            )
+            return iterate(step, problem.scores, iterations)
+        # Sentences of the same length at a time, and then iteration by iteration.
+        blocks = [
+            iterate(
+                ExactMeanField(
+                    scores,
+                    problem.second_order.parts(nodes, problem.label_factors),
+                    exclude_self=self.exclude_self,
+                ),
+                scores.flatten(0, 2),
+                iterations,
+            )
+            for scores, (nodes,) in zip(
+                split_arcs(problem.lengths, problem.scores),
+                split_nodes(problem.lengths, problem.node_factors),
+                strict=True,
+            )
+        ]
+        return map(torch.cat, zip(*blocks, strict=True))
+
+
+@registry.misc("spacy_sdp.belief_propagation.v1")
+@dataclass(frozen=True)
+class BeliefPropagation(SecondOrderInference):
+    """Loopy belief propagation between unlabelled arcs, of Wang et al. (2019)."""
+
+    # Its memory grows with the cube of the length.
+    longest_unpruned = 150
+
+    def check(self, settings: Settings) -> None:
+        if settings.labelled:
+            raise ValueError(
+                "Belief propagation works on arcs without labels: set the model's "
+                f"scores = 'unlabelled', not '{settings.scores}'."
+            )
+
+    def build(
+        self, width: int, n_labels: int, settings: Settings
+    ) -> SecondOrder | None:
+        return SecondOrder(
+            width,
+            None,
+            self.parts,
+            tied=True,  # the factors of a graphical model have one score each
+            null_factors=False,
+            hidden=self.factor_width,
+            rank=self.rank,
+            dropout=settings.mlp_dropout,
+        )
+
+    def refine(self, problem: Problem, is_train: bool) -> Iterator[Tensor]:
+        parts = problem.second_order.parts(problem.node_factors, problem.label_factors)
+        iterations = self.iterations(is_train)
+        return propagate_beliefs(problem.scores, problem.arcs, parts, iterations)
