@@ -74,6 +74,38 @@ def signals_held() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
+@contextmanager
+def note_signals() -> Iterator[list[int]]:
+    """Note a signal that asks the command to end, which then ends when it is ready.
+
+    The next signal acts as usual. What is ignored, as by `nohup`, stays so.
+
+    YIELDS (List[int]): Is empty until a signal comes, and has its number then.
+    """
+    noted: list[int] = []
+    if threading.current_thread() is not threading.main_thread():
+        # Only the main thread can handle signals.
+        yield noted
+        return
+    handlers = {each: signal.getsignal(each) for each in (signal.SIGINT, *ENDING)}
+
+    def restore() -> None:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+
+    def note(number: int, frame: FrameType | None) -> None:
+        noted.append(number)
+        restore()
+
+    for number, handler in handlers.items():
+        if handler != signal.SIG_IGN:
+            signal.signal(number, note)
+    try:
+        yield noted
+    finally:
+        restore()
+
+
 class Interruptible(Generic[Item]):
     """Items that end early at Ctrl-C, but never in the middle of one's treatment.
 

@@ -140,7 +140,8 @@ class TwoRateAdam(Optimizer):
         super().step_schedules()
 
     def _check_pattern(self) -> None:
-        if self.transformer_learn_rate is not None and not any(self._models.values()):
+        updated = any(self.pattern.search(name) for _, name in self.nr_update)
+        if self.transformer_learn_rate is not None and not updated:
             raise ValueError(
                 "The optimizer has a 'transformer_learn_rate', but the pattern of "
                 f"'transformer_parameters' ({self.pattern.pattern!r}) matches no "

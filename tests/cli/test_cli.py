@@ -72,6 +72,14 @@ def test_evaluate_refuses_other_sentences(faulty):
 def test_help_tells_what_there_is():
     code, out, _ = run("--help")
     assert code == 0
-    for command in ("convert", "draw", "evaluate", "inspect", "parse", "serve"):
+    for command in (
+        "convert",
+        "draw",
+        "evaluate",
+        "inspect",
+        "parse",
+        "serve",
+        "train",
+    ):
         assert command in out
         assert run(command, "--help")[0] == 0
