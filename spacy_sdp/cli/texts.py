@@ -15,7 +15,14 @@ from spacy.vocab import Vocab
 
 from .. import formats
 from ..formats import FormatError, docbin
-from ..formats.files import STANDARD_STREAM, atomic_write, read_blocks, read_lines
+from ..formats.files import (
+    STANDARD_STREAM,
+    atomic_write,
+    decode_line,
+    number_lines,
+    open_input,
+    read_blocks,
+)
 
 SUFFIXES = {".txt": "text", ".jsonl": "jsonl", ".spacy": "spacy"}
 # Tables, which are no running text.
@@ -100,7 +107,7 @@ def read_inputs(
         tells, and what has none is plain text.
     vocab (Vocab): The vocabulary of Docs.
     text_column (str): The key of the text in JSONL.
-    errors (Errors): Gets the rows that have no text.
+    errors (Errors): Gets the rows and lines that have no text.
     YIELDS (Input): The texts.
     """
     for argument in arguments:
@@ -114,7 +121,7 @@ def read_inputs(
         elif kind == "jsonl":
             yield from _read_jsonl(argument, text_column, errors)
         elif kind == "lines":
-            for number, line in read_lines(argument):
+            for number, line in _read_lines(argument, errors):
                 if line.strip():
                     yield Input(line, argument, {"line": number})
         else:
@@ -167,8 +174,20 @@ def _read_paragraphs(path: str) -> Iterator[Input]:
         yield Input(" ".join(texts), path, {"line": first})
 
 
+def _read_lines(path: str, errors: Errors) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a file, but for those that are no text."""
+    with open_input(path) as file:
+        for number, raw in number_lines(file, path):
+            try:
+                line = decode_line(raw, path, number)
+            except FormatError as error:
+                errors.add(path, {"line": number}, error.reason)
+            else:
+                yield number, line
+
+
 def _read_jsonl(path: str, text_column: str, errors: Errors) -> Iterator[Input]:
-    for number, line in read_lines(path):
+    for number, line in _read_lines(path, errors):
         if not line.strip():
             continue
         place = {"line": number}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
@@ -19,7 +20,6 @@ from .files import (
     FormatError,
     atomic_write,
     check_unpacked,
-    max_unpacked,
     open_input,
 )
 
@@ -80,28 +80,36 @@ def read_docs(path: Path | str, vocab: Vocab | None = None) -> Iterator[Doc]:
     YIELDS (Doc): The Docs.
     """
     with open_input(path) as file:
-        data = file.read(max_unpacked() + 1)
+        data = _read_packed(file, path)
     try:
-        _check_unpacked(data, path)
         doc_bin = DocBin().from_bytes(data)
         yield from doc_bin.get_docs(vocab or Vocab())
-    except FormatError:
-        raise
     except Exception as error:
         # Whatever broke in unpacking depends on where the file is broken.
-        raise FormatError(
-            f"not a .spacy file, or a broken one ({_quote(error)})", path
-        ) from None
+        raise _broken(error, path) from None
 
 
-def _check_unpacked(data: bytes, path: Path | str) -> None:
-    """Refuse a file that would fill the memory, without unpacking all of it."""
+def _read_packed(file: BinaryIO, path: Path | str) -> bytes:
+    """Read what is compressed; refuse what is not, or would fill the memory."""
     unpacker = zlib.decompressobj()
-    size = 0
-    while data:
-        size += len(unpacker.decompress(data, PIECE))
-        check_unpacked(size, path)
-        data = unpacker.unconsumed_tail
+    pieces: list[bytes] = []
+    unpacked = packed = 0
+    try:
+        while not unpacker.eof and (piece := file.read(PIECE)):
+            pieces.append(piece)
+            packed += len(piece)
+            while piece:
+                unpacked += len(unpacker.decompress(piece, PIECE))
+                # Empty blocks unpack to nothing, however many there are.
+                check_unpacked(max(packed, unpacked), path)
+                piece = unpacker.unconsumed_tail
+    except zlib.error as error:
+        raise _broken(error, path) from None
+    return b"".join(pieces)
+
+
+def _broken(error: Exception, path: Path | str) -> FormatError:
+    return FormatError(f"not a .spacy file, or a broken one ({_quote(error)})", path)
 
 
 def write(

@@ -70,6 +70,12 @@ def decode_lines(file: BinaryIO, path: Path | str) -> Iterator[tuple[int, str]]:
     path (Path): Its name, for errors.
     YIELDS (Tuple[int, str]): The number of a line, and the line.
     """
+    for number, raw in number_lines(file, path):
+        yield number, decode_line(raw, path, number)
+
+
+def number_lines(file: BinaryIO, path: Path | str) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines of an open file as they are, with their numbers."""
     lines = iter(partial(file.readline, LONGEST_LINE + 1), b"")
     for number, raw in enumerate(lines, start=1):
         if len(raw) > LONGEST_LINE:
@@ -78,18 +84,23 @@ def decode_lines(file: BinaryIO, path: Path | str) -> Iterator[tuple[int, str]]:
                 path,
                 number,
             )
-        try:
-            line = raw.decode("utf-8-sig" if number == 1 else "utf-8")
-        except UnicodeDecodeError as error:
-            raise FormatError(
-                f"not UTF-8 (byte {error.start + 1} of the line is "
-                f"0x{raw[error.start]:02x}); convert the file to UTF-8 first",
-                path,
-                number,
-            ) from None
-        if "\0" in line:
-            raise FormatError("a NUL byte; is this a text file?", path, number)
-        yield number, line.removesuffix("\n").removesuffix("\r")
+        yield number, raw
+
+
+def decode_line(raw: bytes, path: Path | str, number: int) -> str:
+    """Give the text of a line, without its end."""
+    try:
+        line = raw.decode("utf-8-sig" if number == 1 else "utf-8")
+    except UnicodeDecodeError as error:
+        raise FormatError(
+            f"not UTF-8 (byte {error.start + 1} of the line is "
+            f"0x{raw[error.start]:02x}); convert the file to UTF-8 first",
+            path,
+            number,
+        ) from None
+    if "\0" in line:
+        raise FormatError("a NUL byte; is this a text file?", path, number)
+    return line.removesuffix("\n").removesuffix("\r")
 
 
 def read_blocks(

@@ -295,3 +295,20 @@ def test_bad_rows_are_listed_and_the_rest_is_parsed(chain, tmp_path):
     assert [each.get("row") for each in found[:3]] == [None, {"body": 5}, [1]]
     code, _, err = run(*arguments)
     assert code == 1 and "in.jsonl, line 2: not JSON" in err
+
+
+@pytest.mark.parametrize("format", ["jsonl", "lines"])
+def test_lines_that_are_no_text_are_bad_rows(chain, tmp_path, format):
+    path, errors = tmp_path / "in.txt", tmp_path / "errors.jsonl"
+    good = b'{"text": "Dogs bark."}\n'
+    path.write_bytes(good + b"caf\xe9\n" + b"a\0b\n" + good)
+    arguments = ["parse", path, "--model", chain, "--from", format]
+    code, out, err = run(*arguments, "--errors", errors)
+    assert code == 0 and out.count("bark") >= 2
+    assert f"{errors}: 2 texts were not parsed" in err
+    found = [json.loads(line) for line in errors.read_text().splitlines()]
+    assert [each["line"] for each in found] == [2, 3]
+    assert "not UTF-8 (byte 4 of the line is 0xe9)" in found[0]["reason"]
+    assert found[1]["reason"] == "a NUL byte; is this a text file?"
+    code, _, err = run(*arguments)
+    assert code == 1 and "in.txt, line 2: not UTF-8" in err

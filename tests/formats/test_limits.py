@@ -50,6 +50,27 @@ def test_the_limit_is_a_setting(tmp_path, monkeypatch, cat):
         list(docbin.read_docs(path))
 
 
+def test_what_is_not_compressed_is_refused_at_once(tmp_path):
+    path = tmp_path / "zeros.spacy"
+    with path.open("wb") as file:
+        file.truncate(400_000_000)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(FormatError, match=r"not a \.spacy file"):
+        list(docbin.read_docs(path))
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000  # KB
+
+
+def test_what_unpacks_to_nothing_is_refused_by_its_own_size(tmp_path, monkeypatch):
+    packer = zlib.compressobj()
+    path = tmp_path / "empty.spacy"
+    # The header, and empty blocks without an end.
+    header = packer.compress(b"") + packer.flush(zlib.Z_FULL_FLUSH)
+    path.write_bytes(header + b"\0\0\0\xff\xff" * 100_000)
+    monkeypatch.setenv("SPACY_SDP_MAX_UNPACKED", "300000")
+    with pytest.raises(FormatError, match="more than 300,000 bytes"):
+        list(docbin.read_docs(path))
+
+
 def test_a_broken_docbin_is_not_quoted_at_length(tmp_path):
     path = tmp_path / "long.spacy"
     path.write_bytes(bomb(50_000_000))
