@@ -1,84 +1,59 @@
-"""The command `sdp`, and how its subcommands fail."""
+"""The command `sdp`, whose subcommands are imported when they are used.
+
+Importing all of them would load every format, the pictures and the pipelines, for a
+page of help.
+"""
 
 from __future__ import annotations
 
-import os
-import sys
-from collections import Counter
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
-from typing import Annotated, Any
+from importlib import import_module
+from typing import Any
 
 import typer
+from typer.core import TyperGroup
+from typer.main import get_group
 
-from ..formats import FORMATS, FormatError, Record, find_files, read
-
-HELP = "Semantic dependency graphs: who does what to whom."
-FORMAT_HELP = ", ".join(FORMATS)
-# Options of the commands that read graphs.
-AttrOption = Annotated[
-    str, typer.Option(help="Attribute of the graphs in .spacy files.")
-]
-FromOption = Annotated[
-    str | None, typer.Option("--from", help=f"Format to read: {FORMAT_HELP}.")
-]
-# A progress bar on a terminal, for what takes long.
-PROGRESS: dict[str, Any] = {"leave": False, "disable": None, "delay": 1}
-
-sdp = typer.Typer(name="sdp", help=HELP, no_args_is_help=True, rich_markup_mode=None)
+# The modules of the subcommands, and what the help of `sdp` says of them.
+COMMANDS = {
+    "convert": "Convert graphs from one file format to another.",
+    "draw": "Draw graphs on a page for a browser.",
+    "evaluate": "Score a parser's graphs against a gold standard.",
+    "inspect": "Count what is in training data, and warn of problems.",
+    "parse": "Parse text: who does what to whom.",
+    "serve": "Try a parser in a browser.",
+    "train": "Train a pipeline, as `spacy train` does, but so that it can be resumed.",
+}
 
 
-def read_all(
-    paths: Iterable[Path], format: str | None, attr: str, left_out: Counter[str]
-) -> Iterator[tuple[Path, Record]]:
-    """Yield the sentences of files and folders, none of which may be empty.
+class LazyGroup(TyperGroup):
+    """A command whose subcommands are in modules that register them with `sdp`.
 
-    paths (Iterable[Path]): The files and folders.
-    format (Optional[str]): The format, if it is not told by the suffixes.
-    attr (str): For `.spacy` files, the attribute with the graphs.
-    left_out (Counter[str]): Counts what is not read, by reason.
-    YIELDS (Tuple[Path, Record]): The sentences, and the files they are in.
+    The arguments are of any type, because they are click's own in some versions of
+    typer, and copies of them in others.
     """
-    for path in paths:
-        for file in find_files(path, format):
-            before = left_out.total()
-            sentence = None
-            for sentence in read(file, attr, format, left_out):
-                yield file, sentence
-            if sentence is None and left_out.total() == before:
-                raise FormatError("the file has no sentences", file)
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """RETURNS (List[str]): The names of the subcommands."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """RETURNS (Optional[Command]): The subcommand, from its module."""
+        if cmd_name not in COMMANDS:
+            return None
+        import_module(f".{cmd_name}", __package__)
+        return get_group(sdp).commands[cmd_name]
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the list of subcommands, without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
 
 
-def show_left_out(left_out: Counter[str], *, err: bool = False) -> None:
-    """Say what was not read, and why."""
-    if left_out:
-        reasons = ", ".join(f"{count} ({what})" for what, count in left_out.items())
-        typer.secho(f"⚠ sentences left out: {reasons}", fg="yellow", err=err)
+sdp = typer.Typer(
+    name="sdp", cls=LazyGroup, no_args_is_help=True, rich_markup_mode=None
+)
 
 
-def check_output(output_path: Path, input_paths: Iterable[Path]) -> None:
-    """Refuse to replace a file that is read."""
-    for path in input_paths:
-        if path.exists() and output_path.exists() and output_path.samefile(path):
-            raise ValueError(f"{output_path} is read, and would be replaced.")
-
-
-@contextmanager
-def user_errors() -> Iterator[None]:
-    """Turn errors that a user can cause into one line on stderr and exit code 1."""
-    try:
-        yield
-    except BrokenPipeError:
-        # The reader of our output, such as `head`, has seen enough. What is left in
-        # the buffer must not be flushed at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise typer.Exit(1) from None
-    except (ValueError, OSError) as error:
-        # The message of a missing file is "[Errno 2] ...: path".
-        if isinstance(error, OSError) and error.filename:
-            text = f"{error.filename}: {error.strerror}"
-        else:
-            text = str(error)
-        typer.secho(f"✘ {' '.join(text.split())}", fg="red", err=True)
-        raise typer.Exit(1) from None
+@sdp.callback()
+def sdp_cli() -> None:
+    """Semantic dependency graphs: who does what to whom."""

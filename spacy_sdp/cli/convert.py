@@ -17,12 +17,13 @@ from ..formats import Record, docbin
 from ..formats.files import STANDARD_STREAM
 from ..formats.folding import folding_losses
 from ..graph.extensions import DEFAULT_ATTR
-from ._app import (
+from ._app import sdp
+from ._messages import good, warn
+from ._util import (
     PROGRESS,
     AttrOption,
     FromOption,
     read_all,
-    sdp,
     show_left_out,
     user_errors,
 )
@@ -154,19 +155,18 @@ class Summary:
             beside = "kept beside the graph, where no parser learns it"
         else:
             beside = f"not written, because {to_format} files have no place for it"
-        for mark, color, title, numbers in (
-            ("✔", "green", str(output_path), counts),
-            ("⚠", "yellow", beside, self.beside_the_graph),
+        for say, title, numbers in (
+            (good, str(output_path), counts),
+            (warn, beside, self.beside_the_graph),
         ):
             if numbers:
                 text = ", ".join(f"{count} {what}" for what, count in numbers.items())
-                typer.secho(f"{mark} {title}: {text}", fg=color, err=to_stderr)
+                say(f"{title}: {text}", err=to_stderr)
         show_left_out(self.left_out, err=to_stderr)
         if not counts["arcs"] and not counts["tops"]:
-            typer.secho(
-                "⚠ There is not a single arc. In a CoNLL-U file, arcs are read from "
+            warn(
+                "There is not a single arc. In a CoNLL-U file, arcs are read from "
                 "the column DEPS: does the treebank have enhanced dependencies?",
-                fg="yellow",
                 err=True,
             )
 

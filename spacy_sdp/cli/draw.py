@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Annotated
@@ -20,13 +20,14 @@ from ..formats import FormatError
 from ..formats.bridge import to_doc
 from ..formats.files import atomic_write
 from ..graph.extensions import DEFAULT_ATTR
-from ._app import (
+from ._app import sdp
+from ._messages import good
+from ._util import (
     PROGRESS,
     AttrOption,
     FromOption,
     check_output,
     read_all,
-    sdp,
     show_left_out,
     user_errors,
 )
@@ -82,21 +83,25 @@ def draw_cli(
             if gold_path is None
             else _read_docs([gold_path], from_format, attr, left_out)
         )
-        count = 0
-        pictures = _make_pictures(docs, gold, attr)
+        pictures = islice(_make_pictures(docs, gold, attr), limit or None)
+        drawn: Counter[str] = Counter()
         with atomic_write(output_path) as file:
-            pages = draw_page(
-                islice(pictures, limit or None),
+            for piece in draw_page(
+                _count(tqdm(pictures, unit=" sentences", **PROGRESS), drawn),
                 title or ", ".join(path.name for path in input_paths),
                 compared=gold is not None,
-            )
-            for piece in tqdm(pages, unit=" sentences", **PROGRESS):
+            ):
                 file.write(piece.encode())
-                count += 1
-    count -= 2  # the beginning and the end of the page
+    count = drawn["sentences"]
     noun = "sentence" if count == 1 else "sentences"
-    typer.secho(f"✔ {output_path}: {count} {noun}", fg="green", err=True)
+    good(f"{output_path}: {count} {noun}", err=True)
     show_left_out(left_out, err=True)
+
+
+def _count(pictures: Iterable[Picture], drawn: Counter[str]) -> Iterator[Picture]:
+    for picture in pictures:
+        drawn["sentences"] += 1
+        yield picture
 
 
 def _read_docs(

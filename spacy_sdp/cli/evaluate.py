@@ -14,7 +14,8 @@ from .. import formats
 from ..evaluation.metrics import score_sentences
 from ..formats.files import atomic_write
 from ..graph.extensions import DEFAULT_ATTR
-from ._app import FORMAT_HELP, AttrOption, sdp, user_errors
+from ._app import sdp
+from ._util import FORMAT_HELP, AttrOption, user_errors
 
 
 class Representation(StrEnum):

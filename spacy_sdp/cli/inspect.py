@@ -17,12 +17,13 @@ from .. import formats
 from ..evaluation.problems import find_problems
 from ..evaluation.statistics import Comparison, Statistics, TokenizerFit
 from ..graph.extensions import DEFAULT_ATTR
-from ._app import (
+from ._app import sdp
+from ._messages import good, warn
+from ._util import (
     PROGRESS,
     AttrOption,
     FromOption,
     read_all,
-    sdp,
     show_left_out,
     user_errors,
 )
@@ -83,12 +84,12 @@ def inspect_cli(
         return
     print_report(corpora, most_labels)
     if plot_path is not None:
-        typer.secho(f"✔ {plot_path}", fg="green")
+        good(str(plot_path))
     problems = find_problems(*corpora.values())
     for problem in problems:
-        typer.secho(f"⚠ {problem}", fg="yellow")
+        warn(problem)
     if not problems:
-        typer.secho("✔ Nothing that training would suffer from.", fg="green")
+        good("Nothing that training would suffer from.")
 
 
 def _to_dict(corpora: Mapping[str, Statistics]) -> dict[str, Any]:

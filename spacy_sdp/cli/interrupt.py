@@ -11,6 +11,8 @@ from typing import Generic, NoReturn, TypeVar
 
 import typer
 
+from ._messages import warn
+
 Item = TypeVar("Item")
 
 # What a shell adds to the number of the signal that ended a command.
@@ -54,7 +56,7 @@ def exit_on_signals() -> Iterator[None]:
         yield
     except _Ended as ended:
         name = signal.Signals(ended.number).name
-        typer.secho(f"⚠ ended by {name}", fg="yellow", err=True)
+        warn(f"ended by {name}", err=True)
         raise typer.Exit(SHELL_OFFSET + ended.number) from None
     finally:
         for each in numbers:

@@ -14,7 +14,9 @@ from tqdm import tqdm
 
 from ..formats.files import STANDARD_STREAM
 from ..graph.extensions import DEFAULT_ATTR
-from ._app import PROGRESS, check_output, sdp, user_errors
+from ._app import sdp
+from ._messages import warn
+from ._util import PROGRESS, check_output, user_errors
 from .interrupt import INTERRUPTED, Interruptible, exit_on_signals
 from .pipelines import MODEL_HELP, load_pipeline
 from .results import OUTPUT_FORMATS, Result, find_output_format, graph_of, write_results
@@ -148,11 +150,9 @@ def parse_cli(
                 write_results(results, output_path, to, attr, title)
     if errors.count:
         noun = "text was" if errors.count == 1 else "texts were"
-        typer.secho(
-            f"⚠ {errors_path}: {errors.count} {noun} not parsed", fg="yellow", err=True
-        )
+        warn(f"{errors_path}: {errors.count} {noun} not parsed", err=True)
     if results.interrupted:
-        typer.secho("⚠ interrupted: the rest was not parsed", fg="yellow", err=True)
+        warn("interrupted: the rest was not parsed", err=True)
         raise typer.Exit(INTERRUPTED)
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-SUFFIXES = (".png", ".svg", ".pdf")
+FIGURE_SUFFIXES = (".png", ".svg", ".pdf")
 COLOURS = ("#3b6ea5", "#e8953c")
 MOST_LABELS = 20
 MOST_HEADS = 6
@@ -27,9 +27,9 @@ def check_plot(path: Path) -> None:
 
     path (Path): The file to write.
     """
-    if path.suffix not in SUFFIXES:
+    if path.suffix not in FIGURE_SUFFIXES:
         raise ValueError(
-            f"{path}: the name of a plot has to end in {' or '.join(SUFFIXES)}"
+            f"{path}: the name of a plot has to end in {' or '.join(FIGURE_SUFFIXES)}"
         )
     if not path.parent.is_dir():
         raise ValueError(f"{path.parent}: the folder does not exist")

@@ -21,8 +21,13 @@ from ..graph.extensions import get_graph
 from ..graph.graph import SemanticGraph
 from ..graph.spans import sentences
 
-SUFFIXES = {".txt": "text", ".jsonl": "jsonl", ".html": "html", **formats.SUFFIXES}
-OUTPUT_FORMATS = tuple(dict.fromkeys(SUFFIXES.values()))
+OUTPUT_FORMAT_OF_SUFFIX = {
+    ".txt": "text",
+    ".jsonl": "jsonl",
+    ".html": "html",
+    **formats.SUFFIXES,
+}
+OUTPUT_FORMATS = tuple(dict.fromkeys(OUTPUT_FORMAT_OF_SUFFIX.values()))
 
 # A Doc with a graph, and what else was known of its text.
 Result = tuple[Doc, dict[str, Any]]
@@ -37,8 +42,8 @@ def find_output_format(path: Path, format: str | None) -> str:
     """
     if format is None and str(path) == STANDARD_STREAM:
         return "text"
-    if format is None and path.suffix.lower() in SUFFIXES:
-        return SUFFIXES[path.suffix.lower()]
+    if format is None and path.suffix.lower() in OUTPUT_FORMAT_OF_SUFFIX:
+        return OUTPUT_FORMAT_OF_SUFFIX[path.suffix.lower()]
     if format not in OUTPUT_FORMATS:
         what = f"no format {format!r}" if format else f"no format for {path.name!r}"
         raise typer.BadParameter(

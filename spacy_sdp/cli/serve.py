@@ -12,7 +12,8 @@ import typer
 from spacy.util import is_package
 
 from ..graph.extensions import DEFAULT_ATTR
-from ._app import sdp, user_errors
+from ._app import sdp
+from ._util import user_errors
 from .pipelines import PIPELINES, installed_pipelines, load_pipeline
 from .server import Server
 

@@ -20,9 +20,8 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy_transformers import Transformer
 
-from ..display.page import POLICY, asset, draw_article, end_page, start_page
+from ..display.page import POLICY, draw_article, draw_form
 from ..display.picture import make_pictures
-from ..display.svg import escape_xml
 from ..graph.spans import sentences
 from ..pipeline.parser import SemanticParser
 from .results import graph_of, to_record
@@ -48,15 +47,7 @@ CONNECTIONS = 500
 PARSE_COMMAND = "python -m spacy sdp parse"
 # The page asks this server only, whatever stands in the texts.
 SERVER_POLICY = f"{POLICY}; connect-src 'self'"
-FORM = """\
-<form id="parse">
-<textarea name="text" aria-label="Text" autofocus>{text}</textarea>
-<select name="pipeline" aria-label="Pipeline">{options}</select>
-<button type="submit">Parse</button>
-<button type="button" id="save-json" disabled>Save JSON</button>
-<output id="note" class="note"></output>
-</form>
-"""
+TITLE = "Who does what to whom?"
 EXAMPLE = "The shy cat wants to eat."
 
 
@@ -139,13 +130,7 @@ class Server(ThreadingHTTPServer):
 
     def page(self) -> str:
         """RETURNS (str): The page, as HTML."""
-        options = "".join(
-            f"<option>{escape_xml(name)}</option>" for name in self.pipelines
-        )
-        form = FORM.format(text=escape_xml(EXAMPLE), options=options)
-        scripts = asset("page.js"), asset("serve.js")
-        start = start_page("Who does what to whom?", form, SERVER_POLICY)
-        return start + end_page(*scripts)
+        return draw_form(TITLE, EXAMPLE, self.pipelines, SERVER_POLICY)
 
     def answer(self, question: Any) -> dict[str, Any]:
         """Parse a text.

@@ -24,7 +24,7 @@ from ..formats.files import (
     read_blocks,
 )
 
-SUFFIXES = {".txt": "text", ".jsonl": "jsonl", ".spacy": "spacy"}
+INPUT_FORMAT_OF_SUFFIX = {".txt": "text", ".jsonl": "jsonl", ".spacy": "spacy"}
 # Tables, which are no running text.
 TABLES = (".csv", ".tsv")
 # Halves of pairs, which JSON can have, but UTF-8 cannot.
@@ -137,7 +137,7 @@ def is_file(argument: str) -> bool:
     if argument == STANDARD_STREAM:
         return True
     suffix = Path(argument).suffix.lower()
-    suffixes = (*SUFFIXES, *TABLES, *formats.SUFFIXES)
+    suffixes = (*INPUT_FORMAT_OF_SUFFIX, *TABLES, *formats.SUFFIXES)
     if len(argument.split()) == 1 and suffix in suffixes:
         return True
     try:
@@ -151,7 +151,7 @@ def _find_format(path: str, format: str | None) -> str:
     suffix = Path(path).suffix.lower()
     if format is not None:
         return format
-    if suffix in formats.SUFFIXES and suffix not in SUFFIXES:
+    if suffix in formats.SUFFIXES and suffix not in INPUT_FORMAT_OF_SUFFIX:
         raise FormatError(
             "these are graphs, not texts: see sdp draw and sdp convert (or say what "
             "it is with --from)",
@@ -164,7 +164,7 @@ def _find_format(path: str, format: str | None) -> str:
             "it is plain text",
             path,
         )
-    return SUFFIXES.get(suffix, "text")
+    return INPUT_FORMAT_OF_SUFFIX.get(suffix, "text")
 
 
 def _read_paragraphs(path: str) -> Iterator[Input]:

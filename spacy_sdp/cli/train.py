@@ -13,7 +13,8 @@ from spacy.util import load_config, logger
 
 from ..training.checkpoint import identify, read_checkpoint
 from ..training.resume import ResumableLoop
-from ._app import sdp, user_errors
+from ._app import sdp
+from ._util import user_errors
 from .interrupt import SHELL_OFFSET, note_signals
 
 CHECKPOINT = "checkpoint.zip"

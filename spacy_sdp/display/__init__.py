@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 
 from spacy.tokens import Doc, Span
+from spacy.util import is_in_jupyter, minify_html
 
 from ..graph.extensions import DEFAULT_ATTR, get_graph, span_graph
 from ..graph.graph import SemanticGraph
 from .dot import draw_dot
+from .page import draw_page
 from .picture import Picture, make_pictures
 from .svg import draw_svg
 from .text import draw_text
 
 Source = Doc | Span | SemanticGraph
-
 
 # Each gives the drawing of one sentence.
 STYLES: dict[str, Callable[[Picture], str]] = {
@@ -22,24 +23,34 @@ STYLES: dict[str, Callable[[Picture], str]] = {
     "dot": draw_dot,
     "text": draw_text,
 }
+PAGE_TITLE = "Semantic graphs"
 
 
 def render(
-    source: Source,
+    docs: Source | Iterable[Source],
     style: str = "arcs",
     *,
-    gold: Source | None = None,
+    page: bool = False,
+    minify: bool = False,
+    jupyter: bool | None = None,
+    gold: Source | Iterable[Source] | None = None,
     attr: str = DEFAULT_ATTR,
-) -> str:
-    """Draw a graph.
+) -> str | None:
+    """Draw graphs, as `spacy.displacy.render` draws trees.
 
-    source (Doc | Span | SemanticGraph): What to draw.
+    docs (Doc | Span | SemanticGraph | Iterable): What to draw, one or several.
     style (str): "arcs" for SVG, "dot" for Graphviz, "text" for box characters.
-    gold (Doc | Span | SemanticGraph): A graph of the same words to compare it with. It
-        is drawn below the words; arcs in both graphs have one colour, and those that
-        were missed or invented have others. (In text there are no colours.)
+    page (bool): Give a whole HTML page, with a filter by text and label.
+    minify (bool): Leave out line breaks and indentation between the elements of SVG.
+    jupyter (Optional[bool]): Show the pictures in a notebook, where long sentences
+        scroll, instead of returning them. By default, this is so in notebooks, for
+        pictures that are no page.
+    gold (Doc | Span | SemanticGraph | Iterable): Graphs of the same words to compare
+        with. They are drawn below the words; arcs in both graphs have one colour, and
+        those that were missed or invented have others. (In text there are no colours.)
     attr (str): The attribute of Docs and Spans with the graph.
-    RETURNS (str): The drawings of all sentences.
+    RETURNS (Optional[str]): The drawings of all sentences, or the page; None if they
+        are shown in a notebook.
 
     >>> print(render(doc[3:6], style="text"))
       ╭──ARG2───╮
@@ -47,14 +58,94 @@ def render(
     wants  to  eat
     ═════
     """
+    if style != "arcs" and (page or minify or jupyter):
+        raise ValueError(
+            "'page', 'minify' and 'jupyter' are for pictures: use them with "
+            f"style='arcs', not with {style!r}."
+        )
+    if page and jupyter:
+        raise ValueError("Choose 'page' or 'jupyter': a notebook cannot show a page.")
+    if page:
+        pictures = _make_all_pictures(docs, gold, attr)
+        pieces = draw_page(
+            pictures, PAGE_TITLE, compared=gold is not None, minify=minify
+        )
+        return "".join(pieces)
+    if jupyter or (jupyter is None and style == "arcs" and is_in_jupyter()):
+        _show_in_notebook(to_html(docs, minify=minify, gold=gold, attr=attr))
+        return None
+    drawings = draw(docs, style, gold=gold, attr=attr)
+    return "\n".join(map(minify_html, drawings) if minify else drawings)
+
+
+def draw(
+    docs: Source | Iterable[Source],
+    style: str = "arcs",
+    *,
+    gold: Source | Iterable[Source] | None = None,
+    attr: str = DEFAULT_ATTR,
+) -> list[str]:
+    """Give the drawing of each sentence; the arguments are those of `render`."""
     if style not in STYLES:
         raise ValueError(
             f"There is no style {style!r}: choose one of {', '.join(STYLES)}."
         )
-    other = None if gold is None else get_drawable(gold, attr)
-    span = source if isinstance(source, Span) else None
-    pictures = make_pictures(get_drawable(source, attr), other, span)
-    return "\n".join(STYLES[style](picture) for picture in pictures)
+    return list(map(STYLES[style], _make_all_pictures(docs, gold, attr)))
+
+
+def to_html(
+    docs: Source | Iterable[Source],
+    *,
+    minify: bool = False,
+    gold: Source | Iterable[Source] | None = None,
+    attr: str = DEFAULT_ATTR,
+) -> str:
+    """Give pictures as HTML for a notebook, each with a scrollbar if it is wide."""
+    # The class has MathJax leave dollars alone; scrollbars would be white in the dark.
+    return "\n".join(
+        '<div class="tex2jax_ignore" '
+        'style="overflow-x: auto; scrollbar-color: #888 transparent">'
+        f"{minify_html(svg) if minify else svg}</div>"
+        for svg in draw(docs, gold=gold, attr=attr)
+    )
+
+
+def _show_in_notebook(html: str) -> None:
+    try:
+        from IPython.display import HTML, display
+    except ImportError:
+        raise ImportError(
+            "jupyter=True needs a notebook: IPython is not installed."
+        ) from None
+    display(HTML(html))
+
+
+def _make_all_pictures(
+    docs: Source | Iterable[Source],
+    gold: Source | Iterable[Source] | None,
+    attr: str,
+) -> Iterator[Picture]:
+    sources = _to_list(docs)
+    others = [None] * len(sources) if gold is None else _to_list(gold)
+    if len(others) != len(sources):
+        raise ValueError(
+            f"There are {len(sources)} graphs to draw, but {len(others)} in 'gold'."
+        )
+    for source, other in zip(sources, others, strict=True):
+        yield from make_pictures(
+            get_drawable(source, attr),
+            None if other is None else get_drawable(other, attr),
+            source if isinstance(source, Span) else None,
+        )
+
+
+def _to_list(docs: Source | Iterable[Source]) -> list[Source]:
+    # Docs, Spans and graphs are iterables themselves.
+    if isinstance(docs, Source):
+        return [docs]
+    if isinstance(docs, str) or not isinstance(docs, Iterable):
+        raise _not_drawable(docs)
+    return list(docs)
 
 
 def get_drawable(source: Source, attr: str) -> SemanticGraph:
@@ -62,10 +153,7 @@ def get_drawable(source: Source, attr: str) -> SemanticGraph:
     if isinstance(source, SemanticGraph):
         return source
     if not isinstance(source, Doc | Span):
-        raise TypeError(
-            "A Doc, a Span or a SemanticGraph can be drawn, not a "
-            f"{type(source).__name__}."
-        )
+        raise _not_drawable(source)
     graph = (
         span_graph(source, attr)
         if isinstance(source, Span)
@@ -74,3 +162,10 @@ def get_drawable(source: Source, attr: str) -> SemanticGraph:
     if graph is None:
         raise ValueError(f"There is no graph in Doc._.{attr} to draw.")
     return graph
+
+
+def _not_drawable(source: object) -> TypeError:
+    return TypeError(
+        "A Doc, a Span or a SemanticGraph can be drawn, or several of them, not a "
+        f"{type(source).__name__}."
+    )

@@ -1,114 +1,129 @@
-"""A page of pictures in one file, which needs nothing else and asks for nothing."""
+"""A page of pictures in one file, which needs nothing else and asks for nothing.
+
+The HTML is in Jinja templates in the folder `assets`, which escape all text.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+from spacy.util import minify_html
 
 from .picture import Picture
-from .svg import draw_svg, escape_xml
+from .svg import draw_svg, replace_control_characters
 
 # A longer sentence would be a wall of lines.
 LONGEST_PICTURE = 150
 # Nothing may be loaded, whatever stands in the texts.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
-FILTER = """\
-<form id="filter">
-<input type="search" name="text" placeholder="Find text" aria-label="Find text">
-<select name="label" aria-label="Label"><option value="">all labels</option></select>
-{more}<output id="count"></output>
-</form>
-"""
-COMPARISON = """\
-<label><input type="checkbox" name="mistakes"> only with mistakes</label>
-<span class="legend"><span class="match">in both</span>\
-<span class="missed">missed</span><span class="invented">invented</span></span>
-"""
-BUTTONS = """\
-<footer><button type="button" data-action="copy-svg">Copy SVG</button>
-<button type="button" data-action="save-svg">Save SVG</button></footer>
-"""
 
 
 def draw_page(
-    pictures: Iterable[Picture], title: str, *, compared: bool = False
+    pictures: Iterable[Picture],
+    title: str,
+    *,
+    compared: bool = False,
+    minify: bool = False,
 ) -> Iterator[str]:
     """Yield the pieces of a page with a filter by text and label.
 
-    pictures (Iterable[Picture]): The sentences.
+    pictures (Iterable[Picture]): The sentences, each of which is drawn when it is next.
     title (str): The title of the page.
     compared (bool): Whether the pictures compare two graphs.
-    YIELDS (str): The beginning, one piece for each sentence, and the end.
+    minify (bool): Whether to leave out the line breaks of the pictures.
+    YIELDS (str): HTML.
     """
-    form = FILTER.format(more=COMPARISON if compared else "")
-    yield start_page(title, form, POLICY)
-    for picture in pictures:
-        yield draw_article(picture)
-    yield end_page(asset("page.js"))
+    return (
+        _environment()
+        .get_template("page.html")
+        .generate(
+            pictures=pictures,
+            title=title,
+            compared=compared,
+            minify=minify,
+            policy=POLICY,
+            scripts=["page.js"],
+        )
+    )
 
 
-def start_page(title: str, form: str, policy: str) -> str:
-    """Give the beginning of a page, up to its first sentence.
+def draw_form(title: str, text: str, pipelines: Iterable[str], policy: str) -> str:
+    """Give the page on which one types a text and sees its graphs.
 
-    title (str): The title.
-    form (str): A form below it, as HTML.
+    title (str): The title of the page.
+    text (str): The text that is there at first.
+    pipelines (Iterable[str]): The names of the pipelines to choose from.
     policy (str): The page's Content-Security-Policy.
     RETURNS (str): HTML.
     """
-    title = escape_xml(title)
     return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{title}</title>\n<style>\n{asset('page.css')}</style>\n</head>\n"
-        f"<body>\n<header>\n<h1>{title}</h1>\n{form}</header>\n<main>\n"
+        _environment()
+        .get_template("serve.html")
+        .render(
+            pictures=(),
+            title=title,
+            text=text,
+            pipelines=pipelines,
+            policy=policy,
+            scripts=["page.js", "serve.js"],
+        )
     )
 
 
-def end_page(*scripts: str) -> str:
-    """Give the end of a page, with its scripts."""
-    code = "".join(f"<script>\n{script}</script>\n" for script in scripts)
-    return f"</main>\n{code}</body>\n</html>\n"
-
-
-def draw_article(picture: Picture) -> str:
+def draw_article(picture: Picture, minify: bool = False) -> str:
     """Give a sentence as HTML: its picture beside a table of its predicates.
 
     picture (Picture): The words and arcs.
-    RETURNS (str): HTML.
+    minify (bool): Whether to leave out the line breaks of the picture.
+    RETURNS (str): HTML, which templates do not escape again.
     """
-    text = escape_xml(picture.text)
-    start = f'<article data-text="{text}">\n'
-    if len(picture.words) > LONGEST_PICTURE:
-        note = f"{len(picture.words)} words are too many for a picture."
-        return f'{start}<p class="note">{note}</p>\n{_table(picture)}</article>\n'
-    return (
-        f'{start}<div class="picture">{draw_svg(picture)}</div>\n'
-        f"{_table(picture)}{BUTTONS}</article>\n"
+
+    def svg(picture: Picture) -> Markup:
+        drawn = draw_svg(picture)
+        return Markup(minify_html(drawn) if minify else drawn)
+
+    return Markup(
+        _environment()
+        .get_template("article.html")
+        .render(picture=picture, rows=_rows(picture), longest=LONGEST_PICTURE, svg=svg)
     )
 
 
-def _table(picture: Picture) -> str:
-    args: dict[int, list[str]] = {}
+def _rows(picture: Picture) -> Iterator[tuple[str, str, list[tuple[str, str]]]]:
+    """Yield each predicate, the classes of its cell, and its labels and arguments."""
+    args: dict[int, list[tuple[str, str]]] = {}
     for arc in sorted(picture.above, key=lambda arc: (arc.head, arc.dep, arc.label)):
-        args.setdefault(arc.head, []).append(
-            '<span class="argument">'
-            f'<span class="label-name">{escape_xml(arc.label)}</span> '
-            f"<bdi>{escape_xml(picture.words[arc.dep])}</bdi></span> "
-        )
-    rows = []
+        args.setdefault(arc.head, []).append((arc.label, picture.words[arc.dep]))
     for i in sorted({*args, *picture.tops}):
-        kind = f' class="top {picture.tops[i]}"' if i in picture.tops else ""
-        word = escape_xml(picture.words[i])
-        cells = f"<td{kind}><bdi>{word}</bdi></td><td>{''.join(args.get(i, []))}</td>"
-        rows.append(f"<tr>{cells}</tr>\n")
-    head = "<thead><tr><th>predicate</th><th>arguments</th></tr></thead>"
-    table = f"<table>\n{head}\n<tbody>\n{''.join(rows)}</tbody>\n</table>"
-    return f'<div class="predicates">{table}</div>\n'
+        kind = f"top {picture.tops[i]}".strip() if i in picture.tops else ""
+        yield picture.words[i], kind, args.get(i, [])
 
 
 @cache
-def asset(name: str) -> str:
-    """Give the text of a file in the folder `assets`."""
-    return (files(__package__) / "assets" / name).read_text(encoding="utf8")
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader(__package__, "assets"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        keep_trailing_newline=True,
+        finalize=_finalize,
+    )
+    environment.globals.update(asset=_asset, draw_article=draw_article)
+    return environment
+
+
+def _finalize(value: Any) -> Any:
+    # What is no Markup is a text of which nothing is known.
+    return replace_control_characters(value) if type(value) is str else value
+
+
+@cache
+def _asset(name: str) -> Markup:
+    """Give the text of a style sheet or a script."""
+    return Markup((files(__package__) / "assets" / name).read_text(encoding="utf8"))

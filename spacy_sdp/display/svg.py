@@ -1,4 +1,8 @@
-"""Graphs as SVG, made for several heads, many arcs and any script."""
+"""Graphs as SVG, made for several heads, many arcs and any script.
+
+By hand, because no library draws arcs over words without overlaps: displacy draws
+trees, whose words have one head each, and would put labels over labels.
+"""
 
 from __future__ import annotations
 
@@ -23,13 +27,24 @@ MEASURES = Measures(between_words=18, between_ports=9, around_label=2 * RADIUS +
 # Characters that XML cannot have.
 CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
-STYLE = """\
-.sdp { --sdp-text: #1b1b1f; --sdp-line: #5b6770; --sdp-back: #ffffff;
+# Of the words, the lines, what is behind them, tops, and the arcs of a comparison.
+LIGHT = """--sdp-text: #1b1b1f; --sdp-line: #5b6770; --sdp-back: #ffffff;
   --sdp-top: #1f5fa8; --sdp-match: #2e7d32; --sdp-missed: #c77700;
-  --sdp-invented: #b3261e; font-family: system-ui, sans-serif; }
-@media (prefers-color-scheme: dark) { .sdp { --sdp-text: #e6e6ea;
-  --sdp-line: #9aa7b0; --sdp-back: #1b1b1f; --sdp-top: #8ab4f8;
-  --sdp-match: #81c784; --sdp-missed: #ffb74d; --sdp-invented: #ff8a80; } }
+  --sdp-invented: #b3261e;"""
+DARK = """--sdp-text: #e6e6ea; --sdp-line: #9aa7b0; --sdp-back: #1b1b1f;
+  --sdp-top: #8ab4f8; --sdp-match: #81c784; --sdp-missed: #ffb74d;
+  --sdp-invented: #ff8a80;"""
+# The theme of the system, unless a notebook (JupyterLab, Visual Studio Code, Colab) or
+# a page of documentation has one of its own.
+STYLE = f"""\
+.sdp {{ {LIGHT} font-family: system-ui, sans-serif; }}
+@media (prefers-color-scheme: dark) {{ .sdp {{ {DARK} }} }}
+:is([data-jp-theme-light=true], .vscode-light, [theme=light], [data-theme=light])
+  .sdp {{ {LIGHT} }}
+:is([data-jp-theme-light=false], .vscode-dark, [theme=dark], [data-theme=dark])
+  .sdp {{ {DARK} }}
+"""
+STYLE += """\
 .sdp .back { fill: var(--sdp-back); }
 .sdp .word { font-size: 16px; fill: var(--sdp-text); text-anchor: middle; }
 .sdp .top { font-weight: bold; fill: var(--sdp-top); }
@@ -74,8 +89,11 @@ def draw_svg(picture: Picture) -> str:
 
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="sdp" width="{width:.0f}" '
-        f'height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}" role="img">',
-        f"<title>{escape_xml(picture.text)}</title><style>{STYLE}</style>",
+        f'height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}" role="img" '
+        # Notebooks would shrink wide pictures until nobody can read them.
+        'style="max-width: none">',
+        f"<title>{escape_xml(' '.join(picture.text.split()))}</title>",
+        f"<style>{STYLE}</style>",
         f'<rect class="back" width="{width:.0f}" height="{height:.0f}" />',
     ]
     for side, start, direction in (
@@ -152,4 +170,9 @@ def _char_width(char: str) -> float:
 
 def escape_xml(text: str) -> str:
     """Give a text as it stands in XML and HTML."""
-    return escape(CONTROL.sub("\N{REPLACEMENT CHARACTER}", text))
+    return escape(replace_control_characters(text))
+
+
+def replace_control_characters(text: str) -> str:
+    """Replace the characters of a text that neither XML nor HTML can have."""
+    return CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)

@@ -1,10 +1,14 @@
-"""What can be asked of arcs between numbers, in linear time."""
+"""What can be asked of arcs between numbers, in linear time.
+
+The algorithms are those of the standard library and of networkx, which is imported when
+it is used: it takes longer to load than the rest of the package.
+"""
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
 from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
 from typing import TypeVar
 
 # Head, dependent and whatever else an arc has.
@@ -33,27 +37,11 @@ def find_components(arcs: Iterable[AnyArc]) -> list[list[int]]:
     arcs (Iterable[Sequence]): The arcs: head, dependent, and anything else.
     RETURNS (List[List[int]]): The nodes of each component, sorted.
     """
-    neighbours: defaultdict[int, list[int]] = defaultdict(list)
-    for arc in arcs:
-        neighbours[arc[0]].append(arc[1])
-        neighbours[arc[1]].append(arc[0])
-    components = []
-    seen: set[int] = set()
-    for node in sorted(neighbours):
-        if node in seen:
-            continue
-        component = []
-        unfinished = [node]
-        seen.add(node)
-        while unfinished:
-            here = unfinished.pop()
-            component.append(here)
-            for other in neighbours[here]:
-                if other not in seen:
-                    seen.add(other)
-                    unfinished.append(other)
-        components.append(sorted(component))
-    return components
+    from networkx import Graph, connected_components
+
+    graph = Graph()
+    graph.add_edges_from(arc[:2] for arc in arcs)
+    return sorted(sorted(component) for component in connected_components(graph))
 
 
 def find_path(
@@ -67,24 +55,15 @@ def find_path(
     directed (bool): Whether arcs may be followed from head to dependent only.
     RETURNS (Optional[List[Sequence]]): The arcs on the way; None if there is none.
     """
-    steps: defaultdict[int, list[tuple[int, AnyArc]]] = defaultdict(list)
+    from networkx import DiGraph, Graph, single_source_shortest_path
+
+    graph = DiGraph() if directed else Graph()
+    graph.add_nodes_from((start, end))
     for arc in arcs:
-        steps[arc[0]].append((arc[1], arc))
-        if not directed:
-            steps[arc[1]].append((arc[0], arc))
-    # By which arc, and from where, each node was reached first.
-    reached: dict[int, tuple[int, AnyArc] | None] = {start: None}
-    queue = deque([start])
-    while queue and end not in reached:
-        here = queue.popleft()
-        for node, arc in steps[here]:
-            if node not in reached:
-                reached[node] = (here, arc)
-                queue.append(node)
-    if end not in reached:
+        # Of several arcs between two nodes, the first.
+        if not graph.has_edge(arc[0], arc[1]):
+            graph.add_edge(arc[0], arc[1], arc=arc)
+    nodes = single_source_shortest_path(graph, start).get(end)
+    if nodes is None:
         return None
-    path: list[AnyArc] = []
-    while (step := reached[end]) is not None:
-        end, arc = step
-        path.append(arc)
-    return path[::-1]
+    return [graph.edges[pair]["arc"] for pair in pairwise(nodes)]

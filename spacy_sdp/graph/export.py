@@ -1,4 +1,8 @@
-"""Graphs for other tools: networkx, and PENMAN text."""
+"""Graphs for other tools: networkx, and PENMAN text.
+
+PENMAN is written by hand, because the library of that name writes recursively: a long
+sentence whose arcs form a chain is an error there.
+"""
 
 from __future__ import annotations
 
@@ -28,12 +32,8 @@ def to_networkx(graph: SemanticGraph) -> networkx.MultiDiGraph:
     RETURNS (networkx.MultiDiGraph): Its nodes are token indices, with `text`, `lemma`,
         `tag` and `top`; its edges have `label` and `score`, and the label as their key.
     """
-    try:
-        from networkx import MultiDiGraph
-    except ImportError:
-        raise ImportError(
-            "to_networkx() needs networkx: pip install networkx"
-        ) from None
+    from networkx import MultiDiGraph
+
     result = MultiDiGraph()
     tops = set(graph.tops)
     for token in _nodes(graph):

@@ -53,9 +53,9 @@ def register_extensions(attr: str = DEFAULT_ATTR) -> None:
     # Partials of module-level functions, because the extensions are pickled into
     # worker processes, which lambdas do not survive.
     token_getters: dict[str, Callable[..., Any]] = {
-        f"{attr}_heads": token_heads,
-        f"{attr}_args": token_args,
-        f"{attr}_top": token_is_top,
+        f"{attr}_heads": _token_heads,
+        f"{attr}_args": _token_args,
+        f"{attr}_top": _token_is_top,
     }
     _register(
         Doc, attr, getter=partial(get_graph, attr=attr), setter=partial(_set, attr=attr)
@@ -178,19 +178,19 @@ def _tops(triples: list[Any], doc: Doc) -> list[int]:
     return [triple[1] for triple in triples]
 
 
-def token_heads(token: Token, attr: str = DEFAULT_ATTR) -> tuple[Arc, ...]:
+def _token_heads(token: Token, attr: str = DEFAULT_ATTR) -> tuple[Arc, ...]:
     """Give the arcs in which a token is an argument; none without a graph."""
     graph = get_graph(token.doc, attr)
     return () if graph is None else graph.heads(token)
 
 
-def token_args(token: Token, attr: str = DEFAULT_ATTR) -> tuple[Arc, ...]:
+def _token_args(token: Token, attr: str = DEFAULT_ATTR) -> tuple[Arc, ...]:
     """Give the arcs from a token to its arguments; none without a graph."""
     graph = get_graph(token.doc, attr)
     return () if graph is None else graph.args(token)
 
 
-def token_is_top(token: Token, attr: str = DEFAULT_ATTR) -> bool:
+def _token_is_top(token: Token, attr: str = DEFAULT_ATTR) -> bool:
     """Tell whether a token is a top node."""
     graph = get_graph(token.doc, attr)
     return graph is not None and token.i in graph._index.tops

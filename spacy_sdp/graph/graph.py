@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from operator import index
 from reprlib import repr as quote
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,11 @@ class SemanticGraph:
     Iterating gives the arcs, sorted by head and then by dependent. Indices are token
     indices of the Doc. Make one with `SemanticGraph.from_arcs`, or let `doc._.sdp`
     give it to you. After the Doc was retokenized, every use is a ValueError.
+
+    What the graph is made of and what holds of it are properties (`tops`, `roots`,
+    `is_acyclic`); what takes arguments or makes something new of it is a method
+    (`args(token)`, `predicates()`, `to_dict()`). Methods that ask for a token take the
+    Token or its index.
 
     >>> doc._.sdp
     SemanticGraph(5 arcs, tops: wants)
@@ -170,10 +176,10 @@ class SemanticGraph:
         """
         return tuple(self.doc[i] for i in self._index.tops)
 
-    def heads(self, token: Token) -> tuple[Arc, ...]:
+    def heads(self, token: Token | int) -> tuple[Arc, ...]:
         """Give the arcs in which a token is an argument.
 
-        token (Token): A token of the graph's Doc.
+        token (Token | int): A token of the graph's Doc, or its index.
         RETURNS (Tuple[Arc, ...]): The arcs, sorted by head.
 
         >>> graph.heads(doc[5])
@@ -181,21 +187,23 @@ class SemanticGraph:
         """
         return self._view(self._index.by_dep.get(self._position(token), ()))
 
-    def args(self, token: Token) -> tuple[Arc, ...]:
+    def args(self, token: Token | int) -> tuple[Arc, ...]:
         """Give the arcs from a token to its arguments.
 
-        token (Token): A token of the graph's Doc.
+        token (Token | int): A token of the graph's Doc, or its index.
         RETURNS (Tuple[Arc, ...]): The arcs, sorted by dependent.
 
         >>> graph.args(doc[3])
         (Arc(wants-ARG1->cat), Arc(wants-ARG2->eat))
+        >>> graph.args(3) == graph.args(doc[3])
+        True
         """
         return self._view(self._index.by_head.get(self._position(token), ()))
 
-    def frame(self, token: Token) -> str | None:
+    def frame(self, token: Token | int) -> str | None:
         """Give the annotated sense of a token.
 
-        token (Token): A token of the graph's Doc.
+        token (Token | int): A token of the graph's Doc, or its index.
         RETURNS (Optional[str]): The sense, or None.
 
         >>> SemanticGraph.from_arcs(doc, [], frames={5: "v:e-i-p"}).frame(doc[5])
@@ -203,10 +211,10 @@ class SemanticGraph:
         """
         return self._index.frames.get(self._position(token))
 
-    def is_predicate(self, token: Token) -> bool:
+    def is_predicate(self, token: Token | int) -> bool:
         """Tell whether a token has arguments or is annotated as a predicate.
 
-        token (Token): A token of the graph's Doc.
+        token (Token | int): A token of the graph's Doc, or its index.
         RETURNS (bool): Whether it is a predicate.
 
         >>> graph.is_predicate(doc[1]), graph.is_predicate(doc[2])
@@ -273,12 +281,12 @@ class SemanticGraph:
         )
 
     def path(
-        self, start: Token, end: Token, *, directed: bool = False
+        self, start: Token | int, end: Token | int, *, directed: bool = False
     ) -> tuple[Arc, ...] | None:
         """Give the shortest way between two words.
 
-        start (Token): Where the way begins.
-        end (Token): Where it ends.
+        start (Token | int): Where the way begins, a token or its index.
+        end (Token | int): Where it ends.
         directed (bool): Whether to go from predicates to arguments only.
         RETURNS (Optional[Tuple[Arc, ...]]): The arcs on the way; None if there is none.
 
@@ -319,7 +327,7 @@ class SemanticGraph:
         return tuple(tuple(self.doc[i] for i in component) for component in found)
 
     def to_networkx(self) -> networkx.MultiDiGraph:
-        """Make a networkx graph, if networkx is installed.
+        """Make a networkx graph.
 
         RETURNS (networkx.MultiDiGraph): Its nodes are token indices, with `text`,
             `lemma`, `tag` and `top`; its edges have `label` and `score`.
@@ -347,16 +355,16 @@ class SemanticGraph:
 
     def _repr_html_(self) -> str:
         """RETURNS (str): What a notebook shows: pictures, which scroll if wide."""
-        from ..display import render
+        from ..display import to_html
 
-        return f'<div style="overflow-x: auto">{render(self)}</div>'
+        return to_html(self)
 
     def _repr_svg_(self) -> str | None:
         """RETURNS (Optional[str]): The picture, if there is one sentence."""
-        from ..display import render
+        from ..display import draw
 
-        picture = render(self)
-        return picture if picture.count("<svg") == 1 else None
+        pictures = draw(self)
+        return pictures[0] if len(pictures) == 1 else None
 
     @property
     def arcs_by_head(self) -> Mapping[int, tuple[IndexedArc, ...]]:
@@ -376,10 +384,23 @@ class SemanticGraph:
         """
         return MappingProxyType(self._index.by_dep)
 
-    def _position(self, token: Token) -> int:
-        if token.doc is not self.doc:
-            raise ValueError(f"The token {token.text!r} belongs to another Doc.")
-        return token.i
+    def _position(self, token: Token | int) -> int:
+        if isinstance(token, Token):
+            if token.doc is not self.doc:
+                raise ValueError(f"The token {token.text!r} belongs to another Doc.")
+            return token.i
+        try:
+            i = index(token)
+        except TypeError:
+            raise TypeError(
+                f"Expected a Token or its index, not {quote(token)}."
+            ) from None
+        # No negative ones: -1 is the virtual root wherever arcs are indices.
+        if not 0 <= i < len(self.doc):
+            raise IndexError(
+                f"There is no token {i}: the Doc has {len(self.doc)} tokens."
+            )
+        return i
 
     def _view(self, arcs: Iterable[IndexedArc]) -> tuple[Arc, ...]:
         return tuple(Arc.from_indices(self.doc, *arc) for arc in arcs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import NamedTuple
 
 
@@ -132,6 +133,31 @@ LABELS = (
         ("more", "difficult"),
     ),
 )
+
+
+_BY_NAME = {name: label for label in LABELS for name in label.names}
+
+
+def explain(label: str) -> str | None:
+    """Give the meaning of a label of DM, as `spacy.explain` does for other labels.
+
+    label (str): The label.
+    RETURNS (Optional[str]): What an arc with the label leads from and to, with an
+        example; None, with a warning, for a label that is not known.
+
+    >>> explain("neg")
+    'negation → what is not the case (not → sleep: He does not sleep.)'
+    """
+    found = _BY_NAME.get(label)
+    if found is None:
+        warnings.warn(
+            f"There is no explanation of the label {label!r}: only labels of DM have "
+            "one.",
+            stacklevel=2,
+        )
+        return None
+    head, dep = found.example
+    return f"{found.head} → {found.dep} ({head} → {dep}: {found.text})"
 
 
 def to_markdown() -> str:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 from reprlib import repr as quote
 from typing import Any, NamedTuple
 
 from spacy.matcher import Matcher
-from spacy.tokens import Doc, Token
+from spacy.tokens import Doc, Span, Token
 from spacy.vocab import Vocab
 
 from .arc import IndexedArc
-from .extensions import DEFAULT_ATTR, get_graph
+from .extensions import DEFAULT_ATTR, get_graph, span_graph
 from .graph import SemanticGraph
 
 REQUIRED, OPTIONAL, NEGATED = "", "?", "!"
@@ -23,7 +24,7 @@ MAX_MATCHES = 10_000
 
 
 class Match(NamedTuple):
-    """A pattern that was found: its name, and the token of each of its nodes.
+    """A pattern that was found: its key as `name`, and the token of each node.
 
     A node that only an optional arc leads to is missing where the arc is.
     """
@@ -33,7 +34,7 @@ class Match(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ArcPattern:
+class _ArcPattern:
     """An arc of a pattern. No labels means any; `either` is any direction."""
 
     head: str
@@ -47,7 +48,7 @@ class ArcPattern:
 
 
 @dataclass(frozen=True)
-class Pattern:
+class _Pattern:
     """A pattern that is known to be valid.
 
     `steps` are its required arcs in an order in which each has one end that is bound
@@ -56,13 +57,14 @@ class Pattern:
 
     nodes: dict[str, dict[str, Any]]
     first: str
-    steps: list[ArcPattern]
-    negated: list[ArcPattern]
+    steps: list[_ArcPattern]
+    negated: list[_ArcPattern]
 
 
-# The words that each node may be.
-Words = Mapping[str, Collection[int]]
+# The token indices that each node may stand for.
+_Candidates = Mapping[str, Collection[int]]
 OnMatch = Callable[["SemanticMatcher", Doc, int, list[Match]], Any]
+Patterns = Iterable[Mapping[str, Any]]
 
 
 class SemanticMatcher:
@@ -103,35 +105,62 @@ class SemanticMatcher:
         self.vocab = vocab
         self.attr = attr
         self.max_matches = max_matches
-        self._patterns: dict[str, list[Pattern]] = {}
+        self._patterns: dict[str, list[_Pattern]] = {}
+        self._raw_patterns: dict[str, list[dict[str, Any]]] = {}
         self._callbacks: dict[str, OnMatch | None] = {}
         self._tokens = Matcher(vocab)
 
     def __len__(self) -> int:
+        """RETURNS (int): The number of keys."""
         return len(self._patterns)
 
-    def __contains__(self, name: str) -> bool:
-        return name in self._patterns
+    def __contains__(self, key: object) -> bool:
+        """RETURNS (bool): Whether there are patterns under a key."""
+        return key in self._patterns
+
+    def has_key(self, key: str) -> bool:
+        """Tell whether there are patterns under a key.
+
+        key (str): The key.
+        RETURNS (bool): Whether there are, as `key in matcher` tells, too.
+        """
+        return key in self
+
+    def get(
+        self, key: str, default: Any = None
+    ) -> tuple[OnMatch | None, list[dict[str, Any]]] | Any:
+        """Give what was added under a key.
+
+        key (str): The key.
+        default (Any): What to return if there are no patterns under the key.
+        RETURNS (Tuple[Optional[Callable], List[dict]]): The callback and the patterns.
+
+        >>> matcher = SemanticMatcher(doc.vocab)
+        >>> matcher.add("EAT", [{"nodes": {"verb": {"LOWER": "eat"}}}])
+        >>> matcher.get("EAT")
+        (None, [{'nodes': {'verb': {'LOWER': 'eat'}}}])
+        """
+        if key not in self:
+            return default
+        return self._callbacks[key], deepcopy(self._raw_patterns[key])
 
     def add(
-        self,
-        name: str,
-        patterns: Iterable[Mapping[str, Any]],
-        on_match: OnMatch | None = None,
+        self, key: str, patterns: Patterns, *, on_match: OnMatch | None = None
     ) -> None:
-        """Add patterns under a name; what was there under that name is replaced.
+        """Add patterns under a key, to those that are there already.
 
-        name (str): The name of the matches.
+        key (str): The key, which is the name of the matches.
         patterns (Iterable[Mapping]): The patterns, any of which may match.
         on_match (Optional[Callable]): Called for each match with the matcher, the Doc,
-            the index of the match, and all matches.
+            the index of the match, and all matches. It replaces the callback of the
+            key, as in spaCy's matchers.
 
         >>> matcher = SemanticMatcher(doc.vocab)
         >>> nodes = {"who": {"LOWER": "cat"}, "act": {"LOWER": {"REGEX": "ants|eat"}}}
         >>> arcs = [{"head": "act", "label": ["ARG1", "ARG2"], "dep": "who"}]
         >>> def show(matcher, doc, i, matches):
         ...     print(matches[i].tokens["act"])
-        >>> matcher.add("CATS", [{"nodes": nodes, "arcs": arcs}], show)
+        >>> matcher.add("CATS", [{"nodes": nodes, "arcs": arcs}], on_match=show)
         >>> len(matcher(doc))
         wants
         eat
@@ -139,46 +168,50 @@ class SemanticMatcher:
         """
         if on_match is not None and not callable(on_match):
             raise ValueError(
-                f"The on_match of {quote(name)} cannot be called: {quote(on_match)}."
+                f"The on_match of {quote(key)} cannot be called: {quote(on_match)}."
             )
-        self._add(name, self._compile_all(name, patterns), on_match)
+        self._add(key, self._compile_all(key, patterns), on_match)
 
     def _compile_all(
-        self, name: str, patterns: Iterable[Mapping[str, Any]]
-    ) -> list[Pattern]:
-        if not isinstance(name, str):
+        self, key: str, patterns: Patterns
+    ) -> list[tuple[dict[str, Any], _Pattern]]:
+        """Give each pattern as it is written, and as it is searched for."""
+        if not isinstance(key, str):
             raise ValueError(
-                f"A name of patterns has to be a string, not {quote(name)}."
+                f"The key of patterns has to be a string, not {quote(key)}."
             )
         if not isinstance(patterns, Iterable):
             raise ValueError(
-                f"The patterns of {name!r} have to be a list, not {quote(patterns)}."
+                f"The patterns of {key!r} have to be a list, not {quote(patterns)}."
             )
-        compiled = [
-            self._compile(name, number, pattern)
-            for number, pattern in enumerate(patterns)
-        ]
+        compiled = []
+        for number, pattern in enumerate(patterns):
+            valid = self._compile(key, number, pattern)
+            compiled.append((deepcopy(dict(pattern)), valid))
         if not compiled:
-            raise ValueError(f"There is no pattern to add under the name {name!r}.")
+            raise ValueError(f"There is no pattern to add under the key {key!r}.")
         return compiled
 
     def _add(
-        self, name: str, compiled: list[Pattern], on_match: OnMatch | None
+        self,
+        key: str,
+        compiled: list[tuple[dict[str, Any], _Pattern]],
+        on_match: OnMatch | None,
     ) -> None:
-        if name in self:
-            self.remove(name)
-        for number, pattern in enumerate(compiled):
+        known = self._patterns.setdefault(key, [])
+        for raw, pattern in compiled:
             for node, attributes in pattern.nodes.items():
                 # A node without attributes is any word, and need not be looked for.
                 if attributes:
-                    self._tokens.add(_key(name, number, node), [[attributes]])
-        self._patterns[name] = compiled
-        self._callbacks[name] = on_match
+                    self._tokens.add(_token_key(key, len(known), node), [[attributes]])
+            known.append(pattern)
+            self._raw_patterns.setdefault(key, []).append(raw)
+        self._callbacks[key] = on_match
 
     def add_from_json(self, path: Path | str) -> None:
-        """Add the patterns of a JSON file, an object of lists of patterns by name.
+        """Add the patterns of a JSON file, an object of lists of patterns by key.
 
-        If one is invalid, none is added.
+        If one is invalid, none is added. The callbacks stay as they are.
 
         path (Path): The file.
 
@@ -195,22 +228,22 @@ class SemanticMatcher:
         except (ValueError, RecursionError) as error:
             raise ValueError(f"{path}: no JSON ({error})") from None
         if not isinstance(data, dict):
-            raise ValueError(f"{path}: expected an object of lists of patterns by name")
+            raise ValueError(f"{path}: expected an object of lists of patterns by key")
         compiled = {}
-        for name, patterns in data.items():
+        for key, patterns in data.items():
             if not isinstance(patterns, list):
-                raise ValueError(f"{path}: {name!r} has to have a list of patterns")
+                raise ValueError(f"{path}: {key!r} has to have a list of patterns")
             try:
-                compiled[name] = self._compile_all(name, patterns)
+                compiled[key] = self._compile_all(key, patterns)
             except ValueError as error:
                 raise ValueError(f"{path}: {error}") from None
-        for name, each in compiled.items():
-            self._add(name, each, None)
+        for key, each in compiled.items():
+            self._add(key, each, self._callbacks.get(key))
 
-    def remove(self, name: str) -> None:
-        """Remove the patterns of a name.
+    def remove(self, key: str) -> None:
+        """Remove the patterns and the callback of a key.
 
-        name (str): The name.
+        key (str): The key.
 
         >>> matcher = SemanticMatcher(doc.vocab)
         >>> matcher.add("EAT", [{"nodes": {"verb": {"LOWER": "eat"}}}])
@@ -218,38 +251,55 @@ class SemanticMatcher:
         >>> len(matcher)
         0
         """
-        if name not in self:
-            raise ValueError(f"There are no patterns under the name {name!r}.")
-        for number, pattern in enumerate(self._patterns.pop(name)):
+        if key not in self:
+            raise ValueError(f"There are no patterns under the key {key!r}.")
+        for number, pattern in enumerate(self._patterns.pop(key)):
             for node, attributes in pattern.nodes.items():
                 if attributes:
-                    self._tokens.remove(_key(name, number, node))
-        del self._callbacks[name]
+                    self._tokens.remove(_token_key(key, number, node))
+        del self._raw_patterns[key], self._callbacks[key]
 
-    def __call__(self, doc: Doc) -> list[Match]:
-        """Find all matches in a Doc.
+    def __call__(self, doclike: Doc | Span) -> list[Match]:
+        """Find all matches in a Doc or a Span.
 
-        doc (Doc): The Doc, with a graph.
-        RETURNS (List[Match]): The matches, by name and then by the order of the words.
+        doclike (Doc | Span): The Doc, with a graph, or a Span of such a Doc. Of a Span,
+            only the arcs with both ends in it count.
+        RETURNS (List[Match]): The matches, by key and then by the order of the words.
+
+        >>> matcher = SemanticMatcher(doc.vocab)
+        >>> arcs = [{"head": "act", "label": "ARG2", "dep": "what"}]
+        >>> matcher.add("WISH", [{"nodes": {"act": {}, "what": {}}, "arcs": arcs}])
+        >>> matcher(doc[2:6]), matcher(doc[:4])
+        ([Match(name='WISH', tokens={'act': wants, 'what': eat})], [])
         """
-        graph = get_graph(doc, self.attr)
+        if isinstance(doclike, Span):
+            doc, start, end = doclike.doc, doclike.start, doclike.end
+            graph = span_graph(doclike, self.attr)
+        elif isinstance(doclike, Doc):
+            doc, start, end = doclike, 0, len(doclike)
+            graph = get_graph(doclike, self.attr)
+        else:
+            raise TypeError(
+                f"Expected a Doc or a Span to match, not a {type(doclike).__name__}."
+            )
         if graph is None:
             raise ValueError(f"The Doc has no graph in Doc._.{self.attr} to match.")
         fitting: dict[str, set[int]] = {}
-        for key, start, _ in self._tokens(doc) if len(self._tokens) else ():
-            fitting.setdefault(self.vocab.strings[key], set()).add(start)
+        for token_key, i, _ in self._tokens(doclike) if len(self._tokens) else ():
+            # Of a Span, the Matcher gives positions in the Span.
+            fitting.setdefault(self.vocab.strings[token_key], set()).add(start + i)
         matches: list[Match] = []
-        for name, patterns in self._patterns.items():
+        for key, patterns in self._patterns.items():
             for number, pattern in enumerate(patterns):
-                words: Words = {
-                    node: fitting.get(_key(name, number, node), set())
+                candidates: _Candidates = {
+                    node: fitting.get(_token_key(key, number, node), set())
                     if attributes
-                    else range(len(doc))
+                    else range(start, end)
                     for node, attributes in pattern.nodes.items()
                 }
-                for found in self._search(graph, pattern, words, name):
+                for found in self._search(graph, pattern, candidates, key):
                     tokens = {node: doc[i] for node, i in found.items()}
-                    matches.append(Match(name, tokens))
+                    matches.append(Match(key, tokens))
         for i, match in enumerate(matches):
             if (on_match := self._callbacks[match.name]) is not None:
                 on_match(self, doc, i, matches)
@@ -258,20 +308,22 @@ class SemanticMatcher:
     def _search(
         self,
         graph: SemanticGraph,
-        pattern: Pattern,
-        words: Words,
-        name: str,
+        pattern: _Pattern,
+        candidates: _Candidates,
+        key: str,
     ) -> list[dict[str, int]]:
-        found: list[dict[str, int]] = [{pattern.first: i} for i in words[pattern.first]]
+        found: list[dict[str, int]] = [
+            {pattern.first: i} for i in candidates[pattern.first]
+        ]
         for arc in pattern.steps:
             extended: list[dict[str, int]] = []
             for bound in found:
-                ways = list(_extend(graph, arc, bound, words))
+                ways = list(_extend(graph, arc, bound, candidates))
                 # An optional arc that is not there leaves things as they are.
                 extended += ways or ([bound] if arc.op == OPTIONAL else [])
                 if len(extended) > self.max_matches:
                     raise ValueError(
-                        f"The pattern {name!r} matches more than {self.max_matches} "
+                        f"The pattern {key!r} matches more than {self.max_matches} "
                         "times in one Doc. Make it less general."
                     )
             found = extended
@@ -279,15 +331,15 @@ class SemanticMatcher:
             bound
             for bound in found
             if not any(
-                next(_extend(graph, arc, bound, words), None) is not None
+                next(_extend(graph, arc, bound, candidates), None) is not None
                 for arc in pattern.negated
             )
         ]
         return sorted(found, key=lambda bound: list(bound.values()))
 
-    def _compile(self, name: str, number: int, pattern: Mapping[str, Any]) -> Pattern:
+    def _compile(self, key: str, number: int, pattern: Mapping[str, Any]) -> _Pattern:
         def error(reason: str) -> ValueError:
-            return ValueError(f"Invalid pattern {number} of {name!r}: {reason}")
+            return ValueError(f"Invalid pattern {number} of {key!r}: {reason}")
 
         if not isinstance(pattern, Mapping) or set(pattern) - {"nodes", "arcs"}:
             raise error("it has to have the keys 'nodes' and 'arcs'.")
@@ -340,7 +392,7 @@ class SemanticMatcher:
         in_arcs = known | {end for arc in negated for end in (arc.head, arc.dep)}
         if lonely := [node for node in nodes if node not in in_arcs]:
             raise error(f"no arc leads to the node {lonely[0]!r}.")
-        return Pattern(
+        return _Pattern(
             {node: dict(attributes) for node, attributes in nodes.items()},
             first,
             steps,
@@ -348,13 +400,14 @@ class SemanticMatcher:
         )
 
 
-def _key(name: str, number: int, node: str) -> str:
-    return json.dumps([name, number, node])
+def _token_key(key: str, number: int, node: str) -> str:
+    """Give the key under which a node is added to spaCy's Matcher."""
+    return json.dumps([key, number, node])
 
 
 def _compile_arc(
     arc: Any, nodes: Mapping[str, Any], error: Callable[[str], ValueError]
-) -> ArcPattern:
+) -> _ArcPattern:
     if not isinstance(arc, Mapping) or not {"head", "dep"} <= set(arc) <= ARC_KEYS:
         raise error(
             f"the arc {quote(arc)} has to have 'head' and 'dep', and may have 'label', "
@@ -380,14 +433,14 @@ def _compile_arc(
         raise error(f"the op {quote(op)} is none of '', '?' and '!'.")
     if direction not in ("down", "either"):
         raise error(f"the direction {quote(direction)} is neither 'down' nor 'either'.")
-    return ArcPattern(
+    return _ArcPattern(
         arc["head"], arc["dep"], frozenset(labels), op, direction == "either"
     )
 
 
-def _order(arcs: list[ArcPattern], bound: set[str]) -> list[ArcPattern]:
+def _order(arcs: list[_ArcPattern], bound: set[str]) -> list[_ArcPattern]:
     """Sort arcs such that each has an end that is bound before; leave out others."""
-    ordered: list[ArcPattern] = []
+    ordered: list[_ArcPattern] = []
     bound = set(bound)
     rest = list(arcs)
     while ready := [arc for arc in rest if arc.head in bound or arc.dep in bound]:
@@ -399,9 +452,9 @@ def _order(arcs: list[ArcPattern], bound: set[str]) -> list[ArcPattern]:
 
 def _extend(
     graph: SemanticGraph,
-    arc: ArcPattern,
+    arc: _ArcPattern,
     bound: Mapping[str, int],
-    words: Words,
+    candidates: _Candidates,
 ) -> Iterator[dict[str, int]]:
     """Yield the ways to add an arc to what is bound."""
     seen = set()
@@ -412,7 +465,7 @@ def _extend(
             used = {i for node, i in bound.items() if node not in new}
             if (
                 ends not in seen
-                and all(i in words[node] for node, i in new.items())
+                and all(i in candidates[node] for node, i in new.items())
                 and not used & set(ends)
             ):
                 seen.add(ends)
@@ -420,7 +473,7 @@ def _extend(
 
 
 def _find(
-    graph: SemanticGraph, pattern: ArcPattern, head: int | None, dep: int | None
+    graph: SemanticGraph, pattern: _ArcPattern, head: int | None, dep: int | None
 ) -> Iterator[tuple[int, int]]:
     """Yield the ends of the arcs that fit, at least one of which is given."""
     found: tuple[IndexedArc, ...] = ()

@@ -9,7 +9,6 @@ from typing import Any
 from spacy.attrs import IDS
 from spacy.pipeline.tok2vec import Tok2VecListener
 from spacy.tokens import Doc
-from spacy_transformers.layers import TransformerListener
 from thinc.api import Model
 
 # Attributes that only a component sets, and which one usually does.
@@ -43,6 +42,9 @@ def find_missing_inputs(model: Model[Any, Any], docs: list[Doc]) -> list[str]:
 
 def _inputs(model: Model[Any, Any]) -> Iterator[tuple[str, Callable[[Doc], bool]]]:
     """Yield what is read, with a function that tells whether a Doc has it."""
+    # Slow to import, and there by now if the model has such a layer.
+    from spacy_transformers.layers import TransformerListener
+
     for node in model.walk():
         if isinstance(node, TransformerListener):
             name = _upstream(node.upstream_name, "transformer")

@@ -5,6 +5,7 @@ import json
 import pytest
 from util import run
 
+from spacy_sdp.cli._app import COMMANDS
 from spacy_sdp.data import EXAMPLES
 from spacy_sdp.formats import docbin
 from spacy_sdp.formats import sdp as sdp_format
@@ -82,4 +83,7 @@ def test_help_tells_what_there_is():
         "train",
     ):
         assert command in out
-        assert run(command, "--help")[0] == 0
+        code, help_text, _ = run(command, "--help")
+        # The list of commands does not import them, and says the same.
+        assert code == 0 and COMMANDS[command] in help_text
+    assert run("nothing")[0] == 2

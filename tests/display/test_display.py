@@ -1,5 +1,7 @@
 """Pictures: everything is there, and nothing overlaps."""
 
+import sys
+from types import ModuleType
 from xml.etree import ElementTree
 
 import pytest
@@ -121,7 +123,7 @@ def test_tops_are_compared_too(cat):
 
 
 def test_what_is_no_graph_cannot_be_drawn():
-    with pytest.raises(TypeError, match="SemanticGraph can be drawn, not a str"):
+    with pytest.raises(TypeError, match="can be drawn, or several of them, not a str"):
         render("abc")
 
 
@@ -218,14 +220,101 @@ def test_graphviz_gets_words_arcs_and_the_top(cat):
     assert '0 [label="\\"\\\\n", ' in render(odd, "dot")
 
 
-def test_notebooks_show_pictures(cat, nlp):
+@pytest.fixture
+def shown(monkeypatch):
+    """What is shown in a notebook, with IPython's display replaced."""
+    html = []
+    module = ModuleType("IPython.display")
+    module.HTML, module.display = str, html.append
+    monkeypatch.setitem(sys.modules, "IPython", ModuleType("IPython"))
+    monkeypatch.setitem(sys.modules, "IPython.display", module)
+    return html
+
+
+def test_notebooks_show_pictures_of_graphs(cat, nlp):
     assert cat._.sdp._repr_svg_() == render(cat)
-    assert render(cat) in cat._.sdp._repr_html_()
+    html = cat._.sdp._repr_html_()
+    assert render(cat) in html and 'style="overflow-x: auto;' in html
     nlp.add_pipe("sentencizer")
     doc = nlp("Dogs bark. Cats purr.")
     doc._.sdp = [(1, 0, "ARG1")]
     assert doc._.sdp._repr_svg_() is None
     assert doc._.sdp._repr_html_().count("<svg") == 2
+
+
+def test_render_shows_pictures_in_a_notebook(cat, shown, monkeypatch):
+    svg = render(cat)
+    assert render(cat, jupyter=True) is None
+    assert shown == [cat._.sdp._repr_html_()]
+    monkeypatch.setattr("spacy_sdp.display.is_in_jupyter", lambda: True)
+    assert render([cat, cat]) is None and shown[1].count("<svg") == 2
+    assert render(cat, jupyter=False) == svg
+    assert render(cat, "text") and render(cat, page=True)
+    assert len(shown) == 2
+
+
+def test_pictures_keep_their_size_and_the_theme_of_the_notebook(cat):
+    svg = ElementTree.fromstring(render(cat))
+    assert svg.get("style") == "max-width: none"
+    style = next(svg.iter(f"{SVG}style")).text
+    assert "@media (prefers-color-scheme: dark)" in style
+    assert "[data-jp-theme-light=false], .vscode-dark" in style
+
+
+def test_several_are_drawn_one_after_the_other(cat):
+    svg = render(cat)
+    assert render([cat, cat._.sdp, cat[:]]) == "\n".join([svg] * 3)
+    assert render(doc for doc in [cat, cat]) == "\n".join([svg] * 2)
+    assert render([]) == ""
+    other = cat.copy()
+    other._.sdp = []
+    both = render([cat, other], gold=[other, cat])
+    assert both == "\n".join([render(cat, gold=other), render(other, gold=cat)])
+    with pytest.raises(ValueError, match="are 2 graphs to draw, but 1 in 'gold'"):
+        render([cat, cat], gold=cat)
+    with pytest.raises(TypeError, match="or several of them, not a str"):
+        render([cat, "abc"])
+    with pytest.raises(TypeError, match="or several of them, not a NoneType"):
+        render(None)
+
+
+def test_a_page_has_all_pictures(cat):
+    page = render([cat, cat], page=True)
+    assert page.startswith("<!doctype html>") and page.rstrip().endswith("</html>")
+    assert page.count("<article") == page.count("<svg") == 2
+    assert "only with mistakes" not in page
+    assert "only with mistakes" in render(cat, page=True, gold=cat)
+
+
+def test_any_text_is_escaped_on_a_page():
+    doc = Doc(Vocab(), words=['<b>"', "&", "\x00"], spaces=[True, True, False])
+    doc._.sdp = [(0, 1, "<i>"), (0, 2, "\x07")]
+    page = render(doc, page=True)
+    assert "<b>" not in page and "<i>" not in page
+    assert "<bdi>&lt;b&gt;&#34;</bdi>" in page and "<bdi>&amp;</bdi>" in page
+    assert 'data-text="&lt;b&gt;&#34; &amp; \N{REPLACEMENT CHARACTER}"' in page
+    assert "\x00" not in page and "\x07" not in page
+
+
+def test_minified_pictures_have_no_line_breaks(cat):
+    def parts(svg):
+        return [(e.tag, e.attrib) for e in ElementTree.fromstring(svg).iter()]
+
+    svg = render(cat, minify=True)
+    assert "\n" not in svg and parts(svg) == parts(render(cat))
+    assert svg in render(cat, page=True, minify=True)
+    assert svg in render([cat, cat], minify=True)
+
+
+@pytest.mark.parametrize("option", ["page", "minify", "jupyter"])
+def test_options_of_pictures_are_refused_for_other_styles(cat, option):
+    with pytest.raises(ValueError, match="with style='arcs', not with 'text'"):
+        render(cat, "text", **{option: True})
+
+
+def test_a_page_is_not_for_notebooks(cat):
+    with pytest.raises(ValueError, match="Choose 'page' or 'jupyter'"):
+        render(cat, page=True, jupyter=True)
 
 
 def test_unknown_styles_are_refused(cat):

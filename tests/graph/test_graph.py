@@ -174,7 +174,7 @@ PROTOCOLS = {
 
 def accessors(graph):
     """YIELDS each way to ask a graph for something, with its name."""
-    arguments = {"Token": graph.doc[0], "Span": graph.doc[:2]}
+    arguments = {"Token | int": graph.doc[0], "Span": graph.doc[:2]}
     for name, member in vars(SemanticGraph).items():
         if name.startswith("_") or isinstance(member, classmethod):
             continue
@@ -268,3 +268,18 @@ def test_dictionaries_of_any_wrong_shape_are_refused(changes, reason, cat):
 def test_what_is_quoted_may_be_deep(cat):
     with pytest.raises(ValueError, match="Invalid arc"):
         SemanticGraph.from_dict(cat, {"arcs": [nested(5000)], "tops": []})
+
+
+def test_methods_take_a_token_or_its_index(cat):
+    graph = cat._.sdp
+    for token in cat:
+        for method in (graph.args, graph.heads, graph.frame, graph.is_predicate):
+            assert method(token.i) == method(token)
+    assert graph.path(1, numpy.int64(5)) == graph.path(cat[1], cat[5])
+    for i in (7, -1):
+        with pytest.raises(IndexError, match=f"no token {i}: the Doc has 7 tokens"):
+            graph.args(i)
+    with pytest.raises(TypeError, match="Expected a Token or its index, not 'cat'"):
+        graph.heads("cat")
+    with pytest.raises(TypeError, match="not The shy"):
+        graph.heads(cat[:2])

@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 import spacy
 
+from spacy_sdp import explain
 from spacy_sdp.formats import sdp
 from spacy_sdp.graph.labels import LABELS, to_markdown
 
@@ -14,6 +15,15 @@ def test_the_documentation_has_the_table():
     if not READING.exists():
         pytest.skip("needs a checkout")
     assert f"\n{to_markdown()}\n" in READING.read_text(encoding="utf8")
+
+
+def test_every_name_is_explained():
+    assert explain("ARG4") == explain("ARG3")
+    assert explain("poss") == (
+        "possessive → what is owned (Her → cup: Her cup is empty.)"
+    )
+    with pytest.warns(UserWarning, match="no explanation of the label 'ACT-arg'"):
+        assert explain("ACT-arg") is None
 
 
 def test_the_shipped_parser_finds_every_example():

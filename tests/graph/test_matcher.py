@@ -1,6 +1,7 @@
 """Patterns in graphs."""
 
 import json
+import pickle
 
 import pytest
 from spacy.tokens import Doc
@@ -22,6 +23,8 @@ def matcher(nlp):
 
 
 def find(matcher, doc, pattern):
+    if "X" in matcher:
+        matcher.remove("X")
     matcher.add("X", [pattern])
     return [
         {node: token.text for node, token in match.tokens.items()}
@@ -123,8 +126,54 @@ def test_patterns_have_names_callbacks_and_files(matcher, cat, tmp_path):
     assert len(matcher) == 2 and "WHO" in matcher
     matcher.remove("WHO")
     assert [match.name for match in matcher(cat)] == ["FILE"]
-    matcher.add("FILE", [WHO_WHAT])
-    assert [sorted(m.tokens) for m in matcher(cat)] == [["act", "what", "who"]]
+
+
+def test_adding_extends_and_the_last_callback_counts(matcher, cat, tmp_path):
+    calls = []
+    one = {"nodes": {"a": {"LOWER": "cat"}}}
+    matcher.add("X", [one])
+    matcher.add("X", [WHO_WHAT], on_match=lambda *args: calls.append(args))
+    path = tmp_path / "patterns.json"
+    path.write_text(json.dumps({"X": [{"nodes": {"b": {"LOWER": "shy"}}}]}))
+    matcher.add_from_json(path)
+    found = [sorted(match.tokens) for match in matcher(cat)]
+    assert found == [["a"], ["act", "what", "who"], ["b"]]
+    assert [i for _, _, i, _ in calls] == [0, 1, 2]
+    matcher.add("X", [one])
+    assert len(matcher(cat)) == 4 and len(calls) == 3
+    matcher.remove("X")
+    assert matcher(cat) == []
+
+
+def test_keys_can_be_asked_for(matcher):
+    assert len(matcher) == 0 and not matcher.has_key("X")
+    assert matcher.get("X") is None and matcher.get("X", 7) == 7
+    matcher.add("X", [WHO_WHAT], on_match=print)
+    matcher.add("X", [WHO_WHAT], on_match=repr)
+    assert len(matcher) == 1 and matcher.has_key("X") and "X" in matcher
+    on_match, patterns = matcher.get("X")
+    assert on_match is repr and patterns == [WHO_WHAT, WHO_WHAT]
+    patterns[0]["nodes"].clear()
+    assert matcher.get("X")[1][0] == WHO_WHAT
+
+
+def test_spans_are_matched_with_the_arcs_inside(matcher, cat):
+    seen = []
+    pattern = {"nodes": {"a": {}, "b": {"LOWER": "cat"}}, "arcs": [arc("a", "b")]}
+    matcher.add("X", [pattern], on_match=lambda _, doc, *rest: seen.append(doc))
+    assert [match.tokens["a"].i for match in matcher(cat)] == [0, 1, 3, 5]
+    assert [match.tokens["a"].i for match in matcher(cat[1:4])] == [1, 3]
+    assert all(doc is cat for doc in seen)
+    assert matcher(cat[3:]) == [] and matcher(cat[2:2]) == []
+    matcher.remove("X")
+    matcher.add("X", [{"nodes": {"a": {"LOWER": "eat"}}}])
+    assert [match.tokens["a"].i for match in matcher(cat[4:])] == [5]
+
+
+def test_a_pickled_matcher_finds_the_same(matcher, cat):
+    matcher.add("X", [WHO_WHAT])
+    again = pickle.loads(pickle.dumps(matcher))
+    assert [repr(match) for match in again(cat)] == [repr(m) for m in matcher(cat)]
 
 
 @pytest.mark.parametrize(
@@ -175,10 +224,10 @@ def test_invalid_patterns_are_refused_when_they_are_added(matcher, pattern, reas
 
 def test_other_mistakes_are_refused(matcher, nlp, tmp_path):
     with pytest.raises(
-        ValueError, match="There is no pattern to add under the name 'X'"
+        ValueError, match="There is no pattern to add under the key 'X'"
     ):
         matcher.add("X", [])
-    with pytest.raises(ValueError, match="There are no patterns under the name 'X'"):
+    with pytest.raises(ValueError, match="There are no patterns under the key 'X'"):
         matcher.remove("X")
     with pytest.raises(ValueError, match=r"no graph in Doc\._\.sdp"):
         matcher(nlp("Hello"))
@@ -194,7 +243,9 @@ def test_other_mistakes_are_refused(matcher, nlp, tmp_path):
     with pytest.raises(ValueError, match="has to be a string, not 3"):
         matcher.add(3, [{"nodes": {"a": {}}}])
     with pytest.raises(ValueError, match="on_match of 'A' cannot be called: 3"):
-        matcher.add("A", [{"nodes": {"a": {}}}], 3)
+        matcher.add("A", [{"nodes": {"a": {}}}], on_match=3)
+    with pytest.raises(TypeError, match="Doc or a Span to match, not a str"):
+        matcher("The cat")
     assert len(matcher) == 0
 
 

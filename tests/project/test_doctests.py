@@ -12,6 +12,7 @@ MODULES = (
     "graph.extensions",
     "graph.graph",
     "graph.join",
+    "graph.labels",
     "graph.matcher",
 )
 

@@ -218,12 +218,10 @@ NEGATIONS = frozenset({"n't", "n’t", "not"})  # noqa: RUF001
 # like are words.
 PUNCTUATION = re.compile(r"[^\w$%£€&#+=<>*/°§]+")
 
-Arc = tuple[int, int, str]
-
 
 def convert(
     nodes: Iterable[Node], top: str | None, tokens: Sequence[Token]
-) -> tuple[list[Arc], list[int]]:
+) -> tuple[list[tuple[int, int, str]], list[int]]:
     """Make a DM graph of an EDS.
 
     nodes (Iterable[Node]): The nodes of the EDS.
