@@ -1,44 +1,37 @@
 """Compare the systems of the paper, trained with several seeds, and the pipelines.
 
-    python -m spacy project run ablation
+    python benchmarks/ablation.py train configs/small.cfg corpus/dm \\
+        training/ablation/small --seeds 0 1 2
 
-trains the systems, and calls
+trains those of systems.py and lets them parse, each in a folder of its own
+(labelled-0). If it is interrupted, the same command resumes it. Then
 
-    python benchmarks/ablation.py training corpus/dm
+    python benchmarks/ablation.py table training/ablation corpus/dm
 
-where training/ablation has a folder for each system and seed (labelled-0), with its
-parses of test.spacy and ood.spacy, and so have training/small and training/minilm if
-the pipelines were made.
+scores all parses that there are. `python -m spacy project run ablation` does it all.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
 
+import spacy
 from common import RESULTS, new_file, write_json, write_markdown
+from experiment import add_options, parse_args, run_systems
 from matplotlib.figure import Figure
+from systems import COMPARED, SYSTEMS
 
 from spacy_sdp.evaluation.metrics import score_sentences
 from spacy_sdp.formats import Record, docbin
+from spacy_sdp.formats.bridge import from_doc
 
-# Where the parses are, and what made them.
-SYSTEMS = {
-    "ablation/first-order-*": "first order",
-    "ablation/unlabelled-*": "unlabelled mean field",
-    "ablation/lbp-*": "unlabelled belief propagation",
-    "ablation/labelled-*": "labelled mean field",
-    "ablation/minilm-first-order-*": "first order, MiniLM",
-    "ablation/minilm-unlabelled-*": "unlabelled mean field, MiniLM",
-    "ablation/minilm-lbp-*": "unlabelled belief propagation, MiniLM",
-    "ablation/minilm-labelled-*": "labelled mean field, MiniLM",
-    "small": "`en_sdp_dm_sm`",
-    "minilm": "`en_sdp_dm_md`",
-}
+# The folders of parses, and what is added to the titles of the systems.
+ENCODERS = {"small": "", "minilm": ", MiniLM"}
 SPLITS = {"test": "WeScience", "ood": "Sherlock Holmes"}
 SCORES = ("LF", "UF", "LM")
 # Where ranges of sentence lengths begin, in words.
@@ -78,30 +71,42 @@ def score_by_length(
 
 
 def collect(
-    training: Path, corpus: Path, systems: dict[str, str], splits: dict[str, str]
+    corpus: Path,
+    splits: dict[str, str],
+    systems: dict[str, list[Path]],
+    pipelines: Sequence[str] = (),
 ) -> Results:
-    """Score the parses that there are.
+    """Score the parses that there are, and pipelines.
 
-    training (Path): The folder with those of all systems.
     corpus (Path): The folder with the gold standard.
-    systems (Dict[str, str]): Where the parses of a system are, and its title.
-    splits (Dict[str, str]): The names of the files, and their titles.
+    splits (Dict[str, str]): The names of the files, without suffix, and their titles.
+    systems (Dict[str, List[Path]]): The folders of a system's parses, by its title.
+    pipelines (Sequence[str]): Packages or folders that parse now.
     RETURNS (Results): The scores, by the titles.
     """
     results: Results = {}
+    loaded = {name: spacy.load(name) for name in pipelines}
     for split, title in splits.items():
-        parses = {
-            system: sorted(training.glob(f"{pattern}/{split}.spacy"))
-            for pattern, system in systems.items()
+        found = {
+            system: [
+                path
+                for folder in folders
+                if (path := folder / f"{split}.spacy").exists()
+            ]
+            for system, folders in systems.items()
         }
-        if not any(parses.values()):
+        if not any(found.values()) and not loaded:
             continue
         gold = list(docbin.read(corpus / f"{split}.spacy"))
         results[title] = {
             system: [score(gold, list(docbin.read(path))) for path in paths]
-            for system, paths in parses.items()
+            for system, paths in found.items()
             if paths
         }
+        for name, nlp in loaded.items():
+            docs = docbin.read_docs(corpus / f"{split}.spacy", nlp.vocab)
+            system = [each for doc in nlp.pipe(docs) for each in from_doc(doc)]
+            results[title][f"`{name}`"] = [score(gold, system)]
     return results
 
 
@@ -209,37 +214,42 @@ def write_results(
     print("\n".join(lines))
 
 
-def run(
-    description: str,
-    name: str,
-    systems: dict[str, str],
-    splits: dict[str, str],
-    scores: tuple[str, ...] = SCORES,
-) -> None:
-    """Run the comparison with the arguments of the command line.
-
-    description (str): What it does, for --help.
-    name (str): The workflow that makes the parses, and what the files are called.
-    systems (Dict[str, str]): As in `collect`.
-    splits (Dict[str, str]): As in `collect`.
-    scores (Tuple[str, ...]): As in `write_results`.
-    """
-    parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("training", type=Path)
-    parser.add_argument("corpus", type=Path)
-    parser.add_argument("--out", type=Path, default=RESULTS)
-    args = parser.parse_args()
-    results = collect(args.training, args.corpus, systems, splits)
-    if not results:
-        parser.error(
-            f"there are no parses in {args.training}: `python -m spacy project run "
-            f"{name}` makes them"
-        )
-    write_results(results, args.out, name, scores)
-
-
 def main() -> None:
-    run(__doc__.splitlines()[0], "ablation", SYSTEMS, SPLITS)
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    commands = parser.add_subparsers(dest="command", required=True)
+    train = commands.add_parser("train", help="train systems and let them parse")
+    train.add_argument("config", type=Path)
+    train.add_argument("corpus", type=Path)
+    train.add_argument("output", type=Path)
+    add_options(train, COMPARED)
+    table = commands.add_parser("table", help="score what was parsed")
+    table.add_argument("training", type=Path)
+    table.add_argument("corpus", type=Path)
+    table.add_argument("--pipelines", nargs="+", default=[])
+    table.add_argument("--out", type=Path, default=RESULTS)
+    args, overrides = parse_args(parser)
+    if args.command == "train":
+        run_systems(
+            args.config,
+            args.corpus,
+            args.output,
+            systems=args.systems,
+            seeds=args.seeds,
+            gpu_id=args.gpu_id,
+            overrides=overrides,
+        )
+        return
+    systems = {
+        f"{SYSTEMS[system].title}{suffix}": sorted(
+            (args.training / encoder).glob(f"{system}-[0-9]*")
+        )
+        for encoder, suffix in ENCODERS.items()
+        for system in COMPARED
+    }
+    results = collect(args.corpus, SPLITS, systems, args.pipelines)
+    if not results:
+        parser.error(f"there are no parses in {args.training}")
+    write_results(results, args.out, "ablation")
 
 
 if __name__ == "__main__":

@@ -11,42 +11,23 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 from common import RESULTS, write_json, write_markdown, write_plot
+from spacy.util import load_config
+from systems import COMPARED, SYSTEMS, configure
 from tqdm import tqdm
 
 CONFIG = Path(__file__).parent.parent / "configs" / "quick.cfg"
-MODEL = "--components.sdp_meanfield.model"
+MODEL = "components.sdp_meanfield.model"
 TAGS = {
     f"{MODEL}.tok2vec.attrs": ["NORM", "PREFIX", "SUFFIX", "SHAPE", "TAG"],
     f"{MODEL}.tok2vec.rows": [5000, 1000, 2500, 2500, 100],
-    "--corpora.train.copy_attrs": ["TAG"],
-    "--corpora.dev.copy_attrs": ["TAG"],
-}
-SYSTEMS = {
-    "first order": {f"{MODEL}.inference": "none"},
-    "labelled mean field": {},
-    "unlabelled mean field": {f"{MODEL}.labelled": False},
-    "unlabelled belief propagation": {f"{MODEL}.inference": "lbp"},
-    "first order, arcs and labels apart": {
-        f"{MODEL}.inference": "none",
-        f"{MODEL}.labelled": False,
-    },
-    "first order, not factored": {
-        f"{MODEL}.inference": "none",
-        f"{MODEL}.factored": False,
-    },
-    "labelled, not factored": {f"{MODEL}.factored": False},
-    "labelled, an arc is its own neighbour": {f"{MODEL}.exclude_self": False},
-    "labelled, tied": {f"{MODEL}.tied": True},
-    "labelled, trained without pruning": {f"{MODEL}.prune": 0.0},
-    "labelled, NULL has factors": {f"{MODEL}.null_factors": True},
-    "labelled, last iteration trained": {f"{MODEL}.supervise": "last"},
+    "corpora.train.copy_attrs": ["TAG"],
+    "corpora.dev.copy_attrs": ["TAG"],
 }
 
 
@@ -57,7 +38,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=RESULTS)
     parser.add_argument("--steps", type=int, default=600)
     parser.add_argument("--words", type=int, default=800, help="words in a batch")
-    parser.add_argument("--systems", nargs="+", choices=SYSTEMS, default=[*SYSTEMS][:2])
+    parser.add_argument("--systems", nargs="+", choices=SYSTEMS, default=COMPARED)
     parser.add_argument("--models", type=Path, help="folder to keep the pipelines in")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -71,7 +52,8 @@ def main() -> None:
             rows += train(name, data, models, args)
     path = args.out / "learning.json"
     others = [] if not path.exists() else json.loads(path.read_text())
-    rows = [row for row in others if row["system"] not in args.systems] + rows
+    trained = {SYSTEMS[name].title for name in args.systems}
+    rows = [row for row in others if row["system"] not in trained] + rows
     write_json(path, rows)
     write_markdown(args.out / "learning.md", to_table(rows))
     write_plot(
@@ -93,25 +75,25 @@ def to_spacy(path: Path, output: Path) -> Path:
 def train(
     name: str, data: dict[str, Path], models: Path, args: argparse.Namespace
 ) -> list[dict]:
-    output = models / re.sub(r"\W+", "_", name)
+    output = models / name
     log = output / "log.jsonl"
     output.mkdir(parents=True, exist_ok=True)
     log.unlink(missing_ok=True)
     overrides = {
-        "--paths.train": str(data["train"]),
-        "--paths.dev": str(data["dev"]),
-        "--training.max_steps": args.steps,
-        "--training.eval_frequency": max(args.steps // 12, 1),
-        "--training.batcher.size": args.words,
-        "--training.logger.output_file": str(log),
+        "paths.train": str(data["train"]),
+        "paths.dev": str(data["dev"]),
+        "training.max_steps": args.steps,
+        "training.eval_frequency": max(args.steps // 12, 1),
+        "training.batcher.size": args.words,
+        "training.logger.output_file": str(log),
         **TAGS,
-        **SYSTEMS[name],
     }
-    command = [sys.executable, "-m", "spacy", "train", CONFIG, "--output", output]
-    for option, value in overrides.items():
-        command += [option, value if isinstance(value, str) else json.dumps(value)]
+    config = load_config(CONFIG, overrides=overrides, interpolate=False)
+    configure(config, SYSTEMS[name]).to_disk(output / "config.cfg")
+    command = [sys.executable, "-m", "spacy", "train", output / "config.cfg"]
+    command += ["--output", output]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    return read_log(name, log)
+    return read_log(SYSTEMS[name].title, log)
 
 
 def read_log(name: str, log: Path) -> list[dict]:

@@ -1,17 +1,20 @@
-"""Take section 20 out of the training data of SemEval 2015 Task 18 for development.
+"""Convert SemEval 2015 Task 18, with section 20 for development.
 
-    python scripts/split_sdp2015.py en.dm.sdp train.sdp dev.sdp
+    python scripts/split_sdp2015.py assets/sdp2015 corpus/paper dm pas psd
 
-The id of a sentence begins with 2 and the number of its section.
+makes corpus/paper/dm/train.spacy, dev.spacy, id.spacy and ood.spacy of en.dm.sdp,
+en.id.dm.sdp and en.ood.dm.sdp, and so on. The id of a sentence begins with 2 and the
+number of its section.
 """
 
 from __future__ import annotations
 
 import argparse
 import itertools
+import sys
 from pathlib import Path
 
-from spacy_sdp.formats import FormatError, Record, sdp
+from spacy_sdp.formats import FormatError, Record, docbin, sdp
 
 DEVELOPMENT = "220"
 
@@ -20,17 +23,37 @@ def is_development(sentence: Record) -> bool:
     return (sentence.id or "").strip().startswith(DEVELOPMENT)
 
 
+def convert(source: Path, output: Path, formalism: str) -> None:
+    """Make the files of a formalism.
+
+    source (Path): The folder of the `.sdp` files.
+    output (Path): The folder to write to.
+    formalism (str): "dm", "pas" or "psd".
+    """
+    path = source / f"en.{formalism}.sdp"
+    if not any(map(is_development, sdp.read(path))):
+        raise FormatError(f"no id begins with {DEVELOPMENT}", path)
+    output.mkdir(parents=True, exist_ok=True)
+    train = itertools.filterfalse(is_development, sdp.read(path))
+    docbin.write(train, output / "train.spacy")
+    docbin.write(filter(is_development, sdp.read(path)), output / "dev.spacy")
+    for domain in ("id", "ood"):
+        test = sdp.read(source / f"en.{domain}.{formalism}.sdp")
+        docbin.write(test, output / f"{domain}.spacy")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("source", type=Path)
-    parser.add_argument("train", type=Path)
-    parser.add_argument("dev", type=Path)
+    parser.add_argument("source", type=Path, help="folder of the .sdp files")
+    parser.add_argument("output", type=Path, help="folder to write to")
+    parser.add_argument("formalisms", nargs="+", choices=["dm", "pas", "psd"])
     args = parser.parse_args()
-    if not any(map(is_development, sdp.read(args.source))):
-        raise FormatError(f"no id begins with {DEVELOPMENT}", args.source)
-    sdp.write(itertools.filterfalse(is_development, sdp.read(args.source)), args.train)
-    sdp.write(filter(is_development, sdp.read(args.source)), args.dev)
-    print(f"{args.source}: split into {args.train} and {args.dev}")
+    for formalism in args.formalisms:
+        try:
+            convert(args.source, args.output / formalism, formalism)
+        except FileNotFoundError as error:
+            sys.exit(f"There is no {error.filename}: it is part of LDC2016T10.")
+        print(f"{args.output / formalism}: written")
 
 
 if __name__ == "__main__":

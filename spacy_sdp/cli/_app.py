@@ -15,13 +15,17 @@ from typer.main import get_group
 
 # The modules of the subcommands, and what the help of `sdp` says of them.
 COMMANDS = {
+    "annotate": "Make silver data: parse texts, and keep the sentences the parser is "
+    "surest of.",
     "convert": "Convert graphs from one file format to another.",
     "draw": "Draw graphs on a page for a browser.",
-    "evaluate": "Score a parser's graphs against a gold standard.",
+    "evaluate": "Score a pipeline, or the output of a parser, against a gold standard.",
+    "fine-tune": "Train a pipeline on your data, starting from its weights.",
     "inspect": "Count what is in training data, and warn of problems.",
     "parse": "Parse text: who does what to whom.",
     "serve": "Try a parser in a browser.",
     "train": "Train a pipeline, as `spacy train` does, but so that it can be resumed.",
+    "weights": "Average or round the weights of trained pipelines.",
 }
 
 
@@ -40,7 +44,7 @@ class LazyGroup(TyperGroup):
         """RETURNS (Optional[Command]): The subcommand, from its module."""
         if cmd_name not in COMMANDS:
             return None
-        import_module(f".{cmd_name}", __package__)
+        import_module(f".{cmd_name.replace('-', '_')}", __package__)
         return get_group(sdp).commands[cmd_name]
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
+from spacy.cli._util import setup_gpu
+from spacy.language import Language
+from spacy.tokens import Doc
+from tqdm import tqdm
 from wasabi.tables import table
 
 from .. import formats
 from ..evaluation.metrics import score_sentences
+from ..formats import Record, docbin
+from ..formats.bridge import from_doc, to_doc
 from ..formats.files import atomic_write
-from ..graph.extensions import DEFAULT_ATTR
+from ..graph.extensions import DEFAULT_ATTR, set_graph
 from ._app import sdp
-from ._util import FORMAT_HELP, AttrOption, user_errors
+from ._util import FORMAT_HELP, PROGRESS, AttrOption, user_errors
+from .pipelines import load_pipeline
+from .results import graph_of
 
 
 class Representation(StrEnum):
@@ -38,8 +47,21 @@ def evaluate_cli(
         Path, typer.Argument(metavar="GOLD", help="Gold standard, in any format.")
     ],
     system_path: Annotated[
-        Path, typer.Argument(metavar="SYSTEM", help="Parser output, in any format.")
-    ],
+        Path | None,
+        typer.Argument(
+            metavar="[SYSTEM]", help="Parser output, in any format, unless --model."
+        ),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            help="Parse the gold tokens with this pipeline (a package, a folder or a "
+            "wheel), and score the result."
+        ),
+    ] = None,
+    use_gpu: Annotated[
+        int, typer.Option("--gpu-id", "-g", help="GPU ID for --model, or -1: the CPU.")
+    ] = -1,
     representation: Annotated[
         Representation,
         typer.Option(help="Which arguments count in predications and frames."),
@@ -59,22 +81,31 @@ def evaluate_cli(
     ] = None,
     attr: AttrOption = DEFAULT_ATTR,
 ) -> None:
-    """Score a parser's graphs against a gold standard.
+    """Score a pipeline, or the output of a parser, against a gold standard.
 
     Precision, recall and F1 are those of the official toolkit of the SDP tasks: of
     labelled (L) and unlabelled (U) arcs, complete predications (P) and semantic frames
     (F), with and without the virtual arcs to the top nodes. LM and UM are the share of
     graphs without any mistake.
 
-    Both files must have the same sentences. Where one of them has other tokens than the
+    With --model, the pipeline gets the tokens, the sentence boundaries and the columns
+    of the gold standard, and replaces what it predicts itself. (`spacy evaluate` starts
+    from raw text.)
+
+    Two files must have the same sentences. Where one of them has other tokens than the
     other, they are aligned; what has no counterpart counts as a mistake.
     """
+    if (system_path is None) == (model is None):
+        raise typer.BadParameter("Give either parser output to score, or --model.")
     with user_errors():
-        scores = score_sentences(
-            formats.read(gold_path, attr, gold_format),
-            formats.read(system_path, attr, system_format),
-            representation.value,
-        )
+        if model is not None:
+            setup_gpu(use_gpu, silent=True)
+            system = _parse(load_pipeline(model), gold_path, attr, gold_format)
+        else:
+            assert system_path is not None
+            system = formats.read(system_path, attr, system_format)
+        gold = formats.read(gold_path, attr, gold_format)
+        scores = score_sentences(gold, system, representation.value)
         text = json.dumps(scores, indent=2, ensure_ascii=False)
         if output_path is not None:
             with atomic_write(output_path) as file:
@@ -83,6 +114,26 @@ def evaluate_cli(
         typer.echo(text)
     else:
         _print_scores(scores)
+
+
+def _parse(
+    nlp: Language, gold_path: Path, attr: str, format: str | None
+) -> Iterator[Record]:
+    """Yield the sentences of the gold standard with the graphs of a pipeline."""
+    if formats.find_format(gold_path, format) == "spacy":
+        docs = docbin.read_docs(gold_path, nlp.vocab)
+    else:
+        records = formats.read(gold_path, attr, format)
+        docs = (to_doc([record], nlp.vocab, attr) for record in records)
+    docs = (_without_graph(doc, attr) for doc in docs)
+    for doc in tqdm(nlp.pipe(docs), unit=" texts", **PROGRESS):
+        graph_of(doc, attr)
+        yield from from_doc(doc, attr)
+
+
+def _without_graph(doc: Doc, attr: str) -> Doc:
+    set_graph(doc, None, attr)
+    return doc
 
 
 def _print_scores(scores: dict[str, dict[str, Any]]) -> None:

@@ -14,6 +14,7 @@ from spacy.util import load_config, logger
 from ..training.checkpoint import identify, read_checkpoint
 from ..training.resume import ResumableLoop
 from ._app import sdp
+from ._messages import info, warn
 from ._util import user_errors
 from .interrupt import SHELL_OFFSET, note_signals
 
@@ -99,7 +100,7 @@ def train_cli(
         checkpoint = read_checkpoint(path, identity) if resume else None
     if checkpoint is not None:
         done = checkpoint.progress.step + 1
-        typer.echo(f"ℹ Resuming after {done} steps from {path}")  # noqa: RUF001
+        info(f"Resuming after {done} steps from {path}")
     loop = ResumableLoop(
         output_path,
         path,
@@ -112,10 +113,6 @@ def train_cli(
     with loop.installed():
         train(config_path, output_path, use_gpu=use_gpu, overrides=overrides)
     if loop.ended_by is not None:
-        typer.secho(
-            f"⚠ interrupted: {path} has the state, resume with --resume",
-            fg="yellow",
-            err=True,
-        )
+        warn(f"interrupted: {path} has the state, resume with --resume", err=True)
         raise typer.Exit(SHELL_OFFSET + loop.ended_by)
     path.unlink(missing_ok=True)

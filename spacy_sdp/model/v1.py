@@ -129,11 +129,11 @@ def MeanFieldParser_v1(
             "The setting 'inference' must be one of 'mean_field', 'lbp', 'none', not "
             f"{inference!r}."
         )
-    reorder = None if tied else partial(_reorder_factors, relations=parts)
+    reorder = None if tied else partial(reorder_factors, relations=parts)
     return build_model(tok2vec, block, settings, nO, reorder)
 
 
-def _reorder_factors(state: dict[str, Any], relations: Sequence[str]) -> dict[str, Any]:
+def reorder_factors(state: dict[str, Any], relations: Sequence[str]) -> dict[str, Any]:
     """Bring the weights of factors into the order of version 2."""
     state = dict(state)
     for module, factors in (

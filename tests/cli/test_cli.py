@@ -3,6 +3,7 @@
 import json
 
 import pytest
+import spacy
 from util import run
 
 from spacy_sdp.cli._app import COMMANDS
@@ -70,20 +71,37 @@ def test_evaluate_refuses_other_sentences(faulty):
     assert run("evaluate", EXAMPLES, faulty, "--representation", "amr")[0] == 2
 
 
+def test_evaluate_parses_the_gold_tokens_with_a_pipeline(tmp_path):
+    gold, parsed = tmp_path / "gold.spacy", tmp_path / "parsed.spacy"
+    sentences = list(sdp_format.read(EXAMPLES))
+    docbin.write(sentences, gold)
+    # What spaCy's `apply` does.
+    nlp = spacy.load("en_sdp_dm_sm")
+    docbin.write_docs(nlp.pipe(docbin.read_docs(gold, nlp.vocab)), parsed)
+    expected = json.loads(run("evaluate", gold, parsed, "--json")[1])
+    assert 0.5 < expected["with_tops"]["LF"] < 1
+    model = ("--model", "en_sdp_dm_sm", "--json")
+    assert json.loads(run("evaluate", gold, *model)[1]) == expected
+    found = json.loads(run("evaluate", EXAMPLES, *model)[1])
+    assert found["with_tops"]["LF"] == expected["with_tops"]["LF"]
+
+
+def test_evaluate_refuses_a_pipeline_without_a_parser(nlp, faulty, tmp_path):
+    nlp.to_disk(tmp_path / "blank")
+    model = ("--model", tmp_path / "blank")
+    code, _, err = run("evaluate", faulty, *model)
+    assert code == 1 and "The pipeline left no graph in Doc._.sdp." in err
+    for arguments in ((faulty,), (faulty, faulty, *model)):
+        code, _, err = run("evaluate", *arguments)
+        assert code == 2 and "either parser output to score, or --model" in err
+
+
 def test_help_tells_what_there_is():
     code, out, _ = run("--help")
     assert code == 0
-    for command in (
-        "convert",
-        "draw",
-        "evaluate",
-        "inspect",
-        "parse",
-        "serve",
-        "train",
-    ):
+    for command, about in COMMANDS.items():
         assert command in out
         code, help_text, _ = run(command, "--help")
         # The list of commands does not import them, and says the same.
-        assert code == 0 and COMMANDS[command] in help_text
+        assert code == 0 and about in help_text
     assert run("nothing")[0] == 2

@@ -215,6 +215,7 @@ def test_text_lines_up_for_wide_characters(chain):
     assert run("parse", " \n ", "--model", chain)[1] == ""
 
 
+@pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
 def test_an_interruption_is_the_end_of_the_input():
     def items():
         yield 1
@@ -245,6 +246,7 @@ def ctrl_c(doc):
     return doc
 
 
+@pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
 @pytest.mark.parametrize("suffix", ["conllu", "jsonl", "html", "spacy"])
 def test_ctrl_c_leaves_a_valid_file(suffix, chain, tmp_path):
     nlp = spacy.load(chain)

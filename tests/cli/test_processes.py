@@ -18,7 +18,8 @@ from spacy_sdp.formats.bridge import to_doc
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
-processes = pytest.importorskip("processes")
+# It kills processes, which other systems do in other ways.
+processes = pytest.importorskip("processes") if os.name == "posix" else None
 
 needs_ps = pytest.mark.skipif(
     shutil.which("ps") is None or os.name != "posix", reason="needs ps and signals"
@@ -50,7 +51,7 @@ def tiny(tmp_path_factory):
             "--n-process or --batch-size.\n",
         ),
         ("parent terminated", 143, "⚠ ended by SIGTERM\n"),
-        ("parent killed", -signal.SIGKILL, None),
+        ("parent killed", -9, None),
     ],
 )
 def test_nothing_hangs_and_nothing_is_left(fault, code, message, tiny, tmp_path):

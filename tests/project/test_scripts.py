@@ -1,5 +1,6 @@
 """What the project runs besides spaCy's own commands."""
 
+import re
 import subprocess
 import sys
 import zipfile
@@ -8,101 +9,17 @@ from pathlib import Path
 import pytest
 import spacy
 import srsly
-import torch
-from util import add_parser, save_tiny_bert, train
+from util import save_tiny_bert
 
 from spacy_sdp.data import EXAMPLES
-from spacy_sdp.formats import Record, conllu, docbin, sdp
+from spacy_sdp.formats import Record, docbin, sdp
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 
 package = pytest.importorskip("package")
-average_weights = pytest.importorskip("average_weights")
+assets = pytest.importorskip("assets")
 get_encoder = pytest.importorskip("get_encoder")
-round_weights = pytest.importorskip("round_weights")
-
-
-def weights_of(nlp):
-    """RETURNS the weights of the parser, of thinc's layers and of torch's."""
-    arrays = []
-    for node in nlp.get_pipe("sdp_meanfield").model.walk():
-        names = [name for name in node.param_names if node.has_param(name)]
-        arrays += [torch.tensor(node.get_param(name)) for name in names]
-        arrays += [p.clone() for shim in node.shims for p in shim._model.parameters()]
-    assert len(arrays) > 20
-    return arrays
-
-
-def test_rounded_weights_have_eight_significant_bits(nlp, examples):
-    add_parser(nlp, examples)
-    train(nlp, examples[:8], steps=20)
-    text = "The shy cat wants to eat."
-    before = nlp(text)._.sdp
-    round_weights.round_weights(nlp)
-    assert all(torch.equal(a, a.bfloat16().float()) for a in weights_of(nlp))
-    assert nlp(text)._.sdp == before
-
-
-def test_averaged_weights_are_the_mean_of_trainings_from_one_parser(
-    nlp, examples, tmp_path
-):
-    add_parser(nlp, examples)
-    nlp.to_disk(tmp_path / "start")
-    for i in range(3):
-        trained = spacy.load(tmp_path / "start")
-        train(trained, examples[4 * i : 4 * i + 4], steps=3)
-        trained.to_disk(tmp_path / str(i))
-    script = ROOT / "scripts" / "average_weights.py"
-    sources = [tmp_path / str(i) for i in range(3)]
-    target = tmp_path / "new" / "mean"
-    command = [sys.executable, script, *sources, "--output", target]
-    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
-    assert done.stdout == f"{target}: the mean of 3 pipelines\n"
-    found = weights_of(spacy.load(target))
-    trained = zip(*(weights_of(spacy.load(source)) for source in sources), strict=True)
-    for mean, each in zip(found, trained, strict=True):
-        torch.testing.assert_close(mean, sum(each) / 3)
-    moved = [not torch.equal(a, b) for a, b in zip(found, weights_of(nlp), strict=True)]
-    assert all(moved)
-
-
-@pytest.mark.parametrize(
-    "other, message",
-    [
-        ({"name": "other"}, "component names differ"),
-        ({"rank": 5}, "the weights of 'sdp_meanfield' have different shapes"),
-        ({"seed": 1}, "did not begin with the same weights"),
-    ],
-)
-def test_only_trainings_from_one_parser_are_averaged(nlp, examples, other, message):
-    add_parser(nlp, examples)
-    different = spacy.blank("en")
-    add_parser(different, examples, **other)
-    with pytest.raises(ValueError, match=message):
-        average_weights.average_weights([nlp, different])
-
-
-@pytest.mark.parametrize(
-    "arguments, message",
-    [
-        (["average_weights.py", "en_sdp_dm_sm", "--output", "x"], "at least two"),
-        (["round_weights.py", "missing", "x"], "cannot load missing: "),
-        (["go_on.py", "missing", ROOT / "configs" / "small.cfg", "x"], "cannot load"),
-        (
-            ["go_on.py", "en_sdp_dm_sm", ROOT / "configs" / "minilm.cfg", "x"],
-            "only one of them has the components transformer.",
-        ),
-        (["silver.py", "missing.whl", "x", "y"], "cannot load missing.whl: "),
-        (["silver.py", "en_sdp_dm_sm", "x.conllu", "y"], "no file x.conllu"),
-    ],
-)
-def test_scripts_say_what_is_wrong(arguments, message, tmp_path):
-    command = [sys.executable, ROOT / "scripts" / arguments[0], *arguments[1:]]
-    done = subprocess.run(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
-    assert done.returncode == 2
-    assert message in done.stderr and "Traceback" not in done.stderr
-    assert not list(tmp_path.iterdir())
 
 
 def test_punctuation_tagged_as_a_word_loses_its_tag(tmp_path):
@@ -120,36 +37,56 @@ def test_punctuation_tagged_as_a_word_loses_its_tag(tmp_path):
     assert doc._.sdp.triples() == [("-", "ARG1", "Cats")]
 
 
-@pytest.mark.parametrize("from_wheel", [False, True])
-def test_silver_data_are_what_the_parser_is_surest_of(tmp_path, from_wheel):
-    pipeline = "en_sdp_dm_sm"
-    if from_wheel:
-        # What en_sdp_dm_sm itself has learned from.
-        pipeline = ROOT / srsly.read_yaml(ROOT / "project.yml")["vars"]["larger"]
-    texts = [
-        "The shy cat wants to eat.",
-        "Hm.",
-        "Colorless green ideas sleep furiously.",
+@pytest.fixture
+def sources(tmp_path):
+    """A source of two files, as in assets.json."""
+    folder = tmp_path / "server" / "files"
+    folder.mkdir(parents=True)
+    for name in ("a", "b"):
+        (folder / name).write_text(name)
+    checksums = {name: assets.sha256(name.encode()) for name in ("a", "b")}
+    return {
+        "corpus": {
+            "url": folder.parent.as_uri(),
+            "files": {
+                f"files/{name}": checksum for name, checksum in checksums.items()
+            },
+        }
+    }
+
+
+def test_only_missing_and_broken_assets_are_downloaded(sources, tmp_path):
+    target = tmp_path / "assets"
+    assert assets.fetch(target, sources) == 2
+    assert (target / "corpus" / "files" / "b").read_text() == "b"
+    assert assets.fetch(target, sources) == 0
+    (target / "corpus" / "files" / "a").write_text("")
+    assert assets.fetch(target, sources) == 1
+    assert (target / "corpus" / "files" / "a").read_text() == "a"
+
+
+def test_an_asset_that_has_changed_is_refused(sources, tmp_path):
+    (tmp_path / "server" / "files" / "b").write_text("other")
+    with pytest.raises(ValueError, match=r"files/b is not the file that it was"):
+        assets.fetch(tmp_path / "assets", sources)
+    assert not (tmp_path / "assets" / "corpus" / "files" / "b").exists()
+
+
+def test_the_list_of_assets_is_what_the_project_reads(shared_data):
+    listed = srsly.read_json(assets.LIST)
+    for name, source in listed.items():
+        for path, checksum in source["files"].items():
+            assert assets.is_there(shared_data / name / path, checksum), path
+    project = (ROOT / "project.yml").read_text(encoding="utf8")
+    used = set(re.findall(r"\{vars\.data\}/((?:erg|ud)[\w./-]+)", project)) - {
+        "erg/tsdb/gold"
+    }
+    files = [
+        f"{name}/{path}" for name, each in listed.items() for path in each["files"]
     ]
-    sentences = [
-        Record(words=[*text[:-1].split(), "."], text=text, arcs=[], tops=[0])
-        for text in texts
-    ]
-    conllu.write(sentences, tmp_path / "texts.conllu")
-    output = tmp_path / "silver.spacy"
-    script = ROOT / "scripts" / "silver.py"
-    command = [script, pipeline, tmp_path / "texts.conllu", output, "--share", "0.5"]
-    done = subprocess.run(
-        [sys.executable, *command], check=True, stdout=subprocess.PIPE, text=True
-    )
-    assert done.stdout == (
-        f"{output}: 1 sentences, 7 tokens; left out: 1 too short or too long, "
-        "1 less sure\n"
-    )
-    (doc,) = docbin.read_docs(output)
-    # Of two sentences that are long enough.
-    assert doc.text == texts[0]
-    assert doc._.sdp.triples()[2] == ("wants", "ARG1", "cat")
+    assert len(used) == 15 + 3
+    for path in used:
+        assert any(file == path or file.startswith(f"{path}/") for file in files), path
 
 
 def test_an_encoder_that_is_there_is_not_fetched(tmp_path):
@@ -188,12 +125,25 @@ def test_section_20_becomes_the_development_data(tmp_path):
         sentences, ("20001001", "22000001", "22015002", "22100003"), strict=True
     ):
         sentence.id = number
-    sdp.write(sentences, tmp_path / "all.sdp")
+    sdp.write(sentences, tmp_path / "en.psd.sdp")
+    sdp.write(sentences[:1], tmp_path / "en.id.psd.sdp")
     script = ROOT / "scripts" / "split_sdp2015.py"
-    files = [tmp_path / name for name in ("all.sdp", "train.sdp", "dev.sdp")]
-    subprocess.run([sys.executable, script, *files], check=True)
-    assert [s.id for s in sdp.read(files[1])] == ["20001001", "22100003"]
-    assert [s.id for s in sdp.read(files[2])] == ["22000001", "22015002"]
+    command = [sys.executable, script, tmp_path, tmp_path / "out", "psd"]
+    done = subprocess.run(command, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 1
+    assert "en.ood.psd.sdp: it is part of LDC2016T10" in done.stderr
+    sdp.write(sentences[1:], tmp_path / "en.ood.psd.sdp")
+    subprocess.run(command, check=True)
+    found = {
+        name: [each.id for each in docbin.read(tmp_path / "out/psd" / f"{name}.spacy")]
+        for name in ("train", "dev", "id", "ood")
+    }
+    assert found == {
+        "train": ["20001001", "22100003"],
+        "dev": ["22000001", "22015002"],
+        "id": ["20001001"],
+        "ood": ["22000001", "22015002", "22100003"],
+    }
 
 
 def test_a_model_card_has_scores_and_licences(tmp_path):

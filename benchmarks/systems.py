@@ -1,0 +1,80 @@
+"""The systems that are compared, as changes to any config of this repository."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass, field
+from typing import Any
+
+from spacy.util import registry
+from thinc.api import Config
+
+FIRST_ORDER = {"@misc": "spacy_sdp.first_order.v1"}
+BELIEF_PROPAGATION = {"@misc": "spacy_sdp.belief_propagation.v1"}
+# There are no messages about labels, so NULL has none, either.
+UNLABELLED = {"null_factors": False}
+# All scores have the same width.
+JOINT = {"scores": "joint", "label_width": None}
+
+
+@dataclass(frozen=True)
+class System:
+    """What a system changes in [components.sdp_meanfield.model].
+
+    title (str): What it is called in tables and figures.
+    model (Dict[str, Any]): Settings of the model.
+    inference (Dict[str, Any]): Settings of its inference block, also which one it is.
+    """
+
+    title: str
+    model: dict[str, Any] = field(default_factory=dict)
+    inference: dict[str, Any] = field(default_factory=dict)
+
+
+SYSTEMS = {
+    "first-order": System("first order", inference=FIRST_ORDER),
+    "unlabelled": System("unlabelled mean field", {"scores": "unlabelled"}, UNLABELLED),
+    "lbp": System(
+        "unlabelled belief propagation", {"scores": "unlabelled"}, BELIEF_PROPAGATION
+    ),
+    "labelled": System("labelled mean field"),
+    # The rest are variants, for `learning.py`.
+    "first-order-unlabelled": System(
+        "first order, arcs and labels apart", {"scores": "unlabelled"}, FIRST_ORDER
+    ),
+    "first-order-joint": System("first order, joint scores", JOINT, FIRST_ORDER),
+    "labelled-joint": System("labelled, joint scores", JOINT),
+    "labelled-own-neighbour": System(
+        "labelled, an arc is its own neighbour", inference={"exclude_self": False}
+    ),
+    "labelled-tied": System("labelled, tied", inference={"tied": True}),
+    "labelled-exact": System("labelled, trained without pruning", {"prune": 0.0}),
+    "labelled-null": System(
+        "labelled, NULL has factors", inference={"null_factors": True}
+    ),
+    "labelled-last": System(
+        "labelled, last iteration trained", inference={"supervise": "last"}
+    ),
+}
+# Those that the paper compares.
+COMPARED = [*SYSTEMS][:4]
+
+
+def configure(config: Config, system: System) -> Config:
+    """Give the config of a system.
+
+    Another kind of inference keeps the settings of the block that it has, too, and the
+    rest of them are left out.
+
+    config (Config): A config with `spacy_sdp.MeanFieldParser.v2`, not interpolated.
+    system (System): The system.
+    RETURNS (Config): A changed copy.
+    """
+    config = config.copy()
+    model = config["components"]["sdp_meanfield"]["model"]
+    block = {**model["inference"], **system.inference}
+    build = registry.get("misc", block["@misc"])
+    known = {"@misc", *inspect.signature(build).parameters}
+    inference = {name: value for name, value in block.items() if name in known}
+    model.update(system.model, inference=inference)
+    return config

@@ -1,0 +1,91 @@
+"""`python -m spacy sdp annotate`"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from spacy.language import Language
+from spacy.tokens import Doc
+from tqdm import tqdm
+
+from .. import formats
+from ..formats import Record, docbin
+from ..graph.extensions import DEFAULT_ATTR
+from ..training.annotate import MAX_LENGTH, MIN_LENGTH, SHARE, annotate
+from ._app import sdp
+from ._messages import good
+from ._util import PROGRESS, check_output, user_errors
+from .pipelines import MODEL_HELP, load_pipeline
+from .texts import INPUT_FORMAT_OF_SUFFIX, TEXT_COLUMN, Errors, read_inputs
+
+
+@sdp.command("annotate")
+def annotate_cli(
+    input_paths: Annotated[
+        list[Path],
+        typer.Argument(metavar="INPUT", help="Files with texts, or treebanks."),
+    ],
+    output_path: Annotated[
+        Path,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="The .spacy file to write."
+        ),
+    ],
+    model: Annotated[str | None, typer.Option(help=MODEL_HELP)] = None,
+    share: Annotated[
+        float, typer.Option(min=0, max=1, help="Share of the sentences to keep.")
+    ] = SHARE,
+    max_length: Annotated[
+        int,
+        typer.Option(
+            min=MIN_LENGTH,
+            help=f"Leave out sentences of more tokens, or of less than {MIN_LENGTH}.",
+        ),
+    ] = MAX_LENGTH,
+    attr: Annotated[
+        str, typer.Option(help="Attribute in which the parser keeps its graphs.")
+    ] = DEFAULT_ATTR,
+) -> None:
+    """Make silver data: parse texts, and keep the sentences the parser is surest of.
+
+    An INPUT is a .txt, .jsonl or .spacy file, as for `sdp parse`, or a treebank in any
+    format that `sdp convert` reads, of which only texts and sentence boundaries are
+    used. The surest sentences are those with the highest mean log-probability of their
+    arcs.
+    """
+    with user_errors():
+        check_output(output_path, input_paths)
+        nlp = load_pipeline(model)
+        texts = (text for path in input_paths for text in _read(path, nlp))
+        bar = tqdm(texts, unit=" texts", **PROGRESS)
+        silver = annotate(nlp, bar, share=share, max_length=max_length, attr=attr)
+        if not silver.docs:
+            raise ValueError("No sentence is left, so nothing was written.")
+        docbin.write_docs(silver.docs, output_path)
+    good(
+        f"{output_path}: {len(silver.docs)} sentences, "
+        f"{sum(map(len, silver.docs))} tokens; left out: {silver.wrong_length} too "
+        f"short or too long, {silver.unsure} less sure"
+    )
+
+
+def _read(path: Path, nlp: Language) -> Iterator[str | Doc]:
+    if path.suffix.lower() in INPUT_FORMAT_OF_SUFFIX:
+        inputs = read_inputs([str(path)], None, nlp.vocab, TEXT_COLUMN, Errors(None))
+        yield from (each.text for each in inputs)
+    else:
+        yield from (_to_doc(each, nlp) for each in formats.read(path))
+
+
+def _to_doc(sentence: Record, nlp: Language) -> Doc:
+    """Give a sentence as the tokenizer sees it, without what is annotated."""
+    if sentence.text is None:
+        doc = Doc(nlp.vocab, words=sentence.words)
+    else:
+        doc = nlp.make_doc(sentence.text)
+    for token in doc:
+        token.is_sent_start = token.i == 0
+    return doc

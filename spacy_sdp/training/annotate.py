@@ -1,0 +1,69 @@
+"""Silver data: sentences that a pipeline has annotated, to train another one on."""
+
+import math
+from collections.abc import Iterable
+from statistics import mean
+from typing import NamedTuple
+
+from spacy.language import Language
+from spacy.tokens import Doc
+
+from ..graph.extensions import DEFAULT_ATTR, get_graph
+from ..graph.join import split_sents
+
+# Shorter sentences hardly have arcs to learn from.
+MIN_LENGTH = 3
+MAX_LENGTH = 60
+SHARE = 0.6
+
+
+class SilverData(NamedTuple):
+    """The sentences that are kept, and the number of those that are not."""
+
+    docs: list[Doc]  # one sentence each, the most confident first
+    wrong_length: int
+    unsure: int
+
+
+def annotate(
+    nlp: Language,
+    texts: Iterable[str | Doc],
+    *,
+    share: float = SHARE,
+    max_length: int = MAX_LENGTH,
+    attr: str = DEFAULT_ATTR,
+) -> SilverData:
+    """Parse texts, and keep the sentences that the parser is most confident of.
+
+    nlp (Language): The pipeline.
+    texts (Iterable[Union[str, Doc]]): Texts, or Docs whose tokens and sentence
+        boundaries are kept.
+    share (float): The share of the sentences to keep.
+    max_length (int): Leave out sentences of more tokens.
+    attr (str): The attribute with the graphs.
+    RETURNS (SilverData): The sentences.
+    """
+    sentences: list[Doc] = []
+    wrong_length = 0
+    for doc in nlp.pipe(texts):
+        # Without the output of a transformer, which takes kilobytes for each word.
+        for sentence in split_sents(doc, attr):
+            if MIN_LENGTH <= len(sentence) <= max_length:
+                sentences.append(sentence)
+            else:
+                wrong_length += 1
+    sentences.sort(key=lambda sentence: confidence(sentence, attr), reverse=True)
+    count = round(share * len(sentences))
+    return SilverData(sentences[:count], wrong_length, len(sentences) - count)
+
+
+def confidence(doc: Doc, attr: str = DEFAULT_ATTR) -> float:
+    """Tell how sure a parser is of its graph.
+
+    doc (Doc): The parsed Doc.
+    attr (str): The attribute with the graph.
+    RETURNS (float): The mean log-probability of its arcs; without arcs, minus infinity.
+    """
+    graph = get_graph(doc, attr)
+    scores = [arc.score or 0.0 for arc in graph or ()]
+    return mean(math.log(max(score, 1e-9)) for score in scores) if scores else -math.inf

@@ -1,0 +1,104 @@
+"""The systems that are compared, and how they are trained."""
+
+import sys
+from pathlib import Path
+
+import pytest
+import srsly
+from spacy.util import load_config, load_model_from_config, registry
+from thinc.api import Config
+
+from spacy_sdp.data import EXAMPLES
+from spacy_sdp.formats import docbin, sdp
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "benchmarks"))
+
+systems = pytest.importorskip("systems")
+experiment = pytest.importorskip("experiment")
+
+
+@pytest.mark.parametrize("config", ["quick", "paper"])
+@pytest.mark.parametrize("name", systems.SYSTEMS)
+def test_all_systems_are_settings_of_all_configs(name, config):
+    config = load_config(ROOT / "configs" / f"{config}.cfg")
+    before = Config(config).copy()
+    system = systems.SYSTEMS[name]
+    found = systems.configure(config, system)
+    assert config == before
+    model = found["components"]["sdp_meanfield"]["model"]
+    block = model["inference"]
+    for settings, changes in ((model, system.model), (block, system.inference)):
+        assert changes.items() <= settings.items()
+    # All settings are known, and fit each other.
+    inference = registry.resolve({"inference": block})["inference"]
+    if "first_order" in block["@misc"]:
+        assert set(block) == {"@misc"}
+    else:
+        assert (
+            block["rank"]
+            == before["components"]["sdp_meanfield"]["model"]["inference"]["rank"]
+        )
+    model["tok2vec"] = {
+        "@architectures": "spacy.HashEmbedCNN.v2",
+        "width": 8,
+        "depth": 1,
+        "embed_size": 100,
+        "window_size": 1,
+        "maxout_pieces": 2,
+        "subword_features": True,
+        "pretrained_vectors": None,
+    }
+    component = found["components"]["sdp_meanfield"]
+    nlp = load_model_from_config(
+        Config(
+            {
+                "nlp": {"lang": "en", "pipeline": ["sdp_meanfield"]},
+                "components": {"sdp_meanfield": component},
+            }
+        ),
+        auto_fill=True,
+    )
+    shim = nlp.get_pipe("sdp_meanfield").model.get_ref("network").shims[0]
+    assert shim.inference == inference
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    folder = tmp_path / "corpus"
+    folder.mkdir()
+    for split in ("train", "dev", "test"):
+        docbin.write(list(sdp.read(EXAMPLES))[:4], folder / f"{split}.spacy")
+    return folder
+
+
+def test_what_is_done_is_skipped_until_its_inputs_change(corpus, tmp_path, capfd):
+    def run(**overrides):
+        settings = {"training.max_steps": 1, **overrides}
+        experiment.run_systems(
+            ROOT / "configs" / "quick.cfg",
+            corpus,
+            tmp_path / "out",
+            systems=["first-order"],
+            overrides=settings,
+        )
+        return "done already" in capfd.readouterr().out
+
+    folder = tmp_path / "out" / "first-order-0"
+    assert not run()
+    config = load_config(folder / "config.cfg")
+    block = config["components"]["sdp_meanfield"]["model"]["inference"]
+    assert block == {"@misc": "spacy_sdp.first_order.v1"}
+    assert len(list(docbin.read(folder / "test.spacy"))) == 4
+    assert run()
+    # An interrupted system has no record.
+    (folder / "inputs.json").unlink()
+    assert not run()
+    docbin.write(list(sdp.read(EXAMPLES))[:5], corpus / "test.spacy")
+    assert not run()
+    assert len(list(docbin.read(folder / "test.spacy"))) == 5
+    assert not run(**{"training.max_steps": 2})
+    assert srsly.read_json(folder / "inputs.json")["config"] == (
+        load_config(folder / "config.cfg").to_str()
+    )
+    assert run(**{"training.max_steps": 2})
