@@ -59,6 +59,9 @@ def draw_cli(
     limit: Annotated[
         int, typer.Option(min=0, metavar="N", help="Draw the first N sentences only.")
     ] = 0,
+    frames: Annotated[
+        bool, typer.Option("--frames", help="Write the frames of words after them.")
+    ] = False,
     title: Annotated[
         str | None, typer.Option(help="Title of the page. [default: the input's name]")
     ] = None,
@@ -83,7 +86,7 @@ def draw_cli(
             if gold_path is None
             else _read_docs([gold_path], from_format, attr, left_out)
         )
-        pictures = islice(_make_pictures(docs, gold, attr), limit or None)
+        pictures = islice(_make_pictures(docs, gold, attr, frames), limit or None)
         drawn: Counter[str] = Counter()
         with atomic_write(output_path) as file:
             for piece in draw_page(
@@ -121,10 +124,11 @@ def _make_pictures(
     docs: Iterator[tuple[Path, Doc]],
     gold: Iterator[tuple[Path, Doc]] | None,
     attr: str,
+    frames: bool,
 ) -> Iterator[Picture]:
     if gold is None:
         for _, doc in docs:
-            yield from make_pictures(get_drawable(doc, attr))
+            yield from make_pictures(get_drawable(doc, attr), frames=frames)
         return
     for number, (system, right) in enumerate(zip_longest(docs, gold), start=1):
         if system is None or right is None:
@@ -133,7 +137,7 @@ def _make_pictures(
         path, doc = system
         try:
             yield from make_pictures(
-                get_drawable(doc, attr), get_drawable(right[1], attr)
+                get_drawable(doc, attr), get_drawable(right[1], attr), frames=frames
             )
         except ValueError as error:
             raise FormatError(f"sentence {number}: {error}", path) from None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -17,9 +18,11 @@ from wasabi.tables import table
 
 from .. import formats
 from ..evaluation.metrics import score_sentences
+from ..evaluation.mrp_metric import score_mrp
 from ..formats import Record, docbin
 from ..formats.bridge import from_doc, to_doc
 from ..formats.files import atomic_write
+from ..formats.folding import split_label
 from ..graph.extensions import DEFAULT_ATTR, set_graph
 from ._app import sdp
 from ._util import FORMAT_HELP, PROGRESS, AttrOption, user_errors
@@ -31,6 +34,11 @@ class Representation(StrEnum):
     dm = "dm"
     pas = "pas"
     psd = "psd"
+
+
+class Metric(StrEnum):
+    sdp = "sdp"
+    mrp = "mrp"
 
 
 ROWS = (
@@ -62,6 +70,10 @@ def evaluate_cli(
     use_gpu: Annotated[
         int, typer.Option("--gpu-id", "-g", help="GPU ID for --model, or -1: the CPU.")
     ] = -1,
+    metric: Annotated[
+        Metric,
+        typer.Option(help="That of the SDP tasks, or of the shared task MRP 2019."),
+    ] = Metric.sdp,
     representation: Annotated[
         Representation,
         typer.Option(help="Which arguments count in predications and frames."),
@@ -88,6 +100,10 @@ def evaluate_cli(
     (F), with and without the virtual arcs to the top nodes. LM and UM are the share of
     graphs without any mistake.
 
+    With --metric mrp, the scores are those of the shared task MRP 2019 for graphs
+    between words: of tops, labels (lemmas), properties (tags and frames), anchors
+    (places in the text), edges, and all of them together.
+
     With --model, the pipeline gets the tokens, the sentence boundaries and the columns
     of the gold standard, and replaces what it predicts itself. (`spacy evaluate` starts
     from raw text.)
@@ -105,13 +121,19 @@ def evaluate_cli(
             assert system_path is not None
             system = formats.read(system_path, attr, system_format)
         gold = formats.read(gold_path, attr, gold_format)
-        scores = score_sentences(gold, system, representation.value)
+        scores: dict[str, dict[str, Any]]
+        if metric == Metric.mrp:
+            scores = score_mrp(_with_split_labels(gold), _with_split_labels(system))
+        else:
+            scores = score_sentences(gold, system, representation.value)
         text = json.dumps(scores, indent=2, ensure_ascii=False)
         if output_path is not None:
             with atomic_write(output_path) as file:
                 file.write(f"{text}\n".encode())
     if as_json:
         typer.echo(text)
+    elif metric == Metric.mrp:
+        _print_mrp_scores(scores)
     else:
         _print_scores(scores)
 
@@ -134,6 +156,30 @@ def _parse(
 def _without_graph(doc: Doc, attr: str) -> Doc:
     set_graph(doc, None, attr)
     return doc
+
+
+def _with_split_labels(sentences: Iterable[Record]) -> Iterator[Record]:
+    """Yield sentences in which several labels between two words are several arcs."""
+    for sentence in sentences:
+        arcs = [
+            (head, dep, label)
+            for head, dep, labels in sentence.arcs
+            for label in split_label(labels)
+        ]
+        yield replace(sentence, arcs=arcs)
+
+
+def _print_mrp_scores(scores: dict[str, dict[str, Any]]) -> None:
+    rows = [
+        (
+            name.capitalize(),
+            *(str(row[key]) for key in ("g", "s", "c")),
+            *(f"{100 * row[key]:.2f}" for key in ("p", "r", "f")),
+        )
+        for name, row in scores.items()
+    ]
+    header = ("", "Gold", "System", "Common", "P", "R", "F1")
+    _print_table("Scores of MRP 2019", rows, header)
 
 
 def _print_scores(scores: dict[str, dict[str, Any]]) -> None:

@@ -34,6 +34,7 @@ def render(
     minify: bool = False,
     jupyter: bool | None = None,
     gold: Source | Iterable[Source] | None = None,
+    frames: bool = False,
     attr: str = DEFAULT_ATTR,
 ) -> str | None:
     """Draw graphs, as `spacy.displacy.render` draws trees.
@@ -48,6 +49,7 @@ def render(
     gold (Doc | Span | SemanticGraph | Iterable): Graphs of the same words to compare
         with. They are drawn below the words; arcs in both graphs have one colour, and
         those that were missed or invented have others. (In text there are no colours.)
+    frames (bool): Write the frames of words after them, as in "sleeps/v:e-x".
     attr (str): The attribute of Docs and Spans with the graph.
     RETURNS (Optional[str]): The drawings of all sentences, or the page; None if they
         are shown in a notebook.
@@ -66,15 +68,17 @@ def render(
     if page and jupyter:
         raise ValueError("Choose 'page' or 'jupyter': a notebook cannot show a page.")
     if page:
-        pictures = _make_all_pictures(docs, gold, attr)
+        pictures = _make_all_pictures(docs, gold, frames, attr)
         pieces = draw_page(
             pictures, PAGE_TITLE, compared=gold is not None, minify=minify
         )
         return "".join(pieces)
     if jupyter or (jupyter is None and style == "arcs" and is_in_jupyter()):
-        _show_in_notebook(to_html(docs, minify=minify, gold=gold, attr=attr))
+        _show_in_notebook(
+            to_html(docs, minify=minify, gold=gold, frames=frames, attr=attr)
+        )
         return None
-    drawings = draw(docs, style, gold=gold, attr=attr)
+    drawings = draw(docs, style, gold=gold, frames=frames, attr=attr)
     return "\n".join(map(minify_html, drawings) if minify else drawings)
 
 
@@ -83,6 +87,7 @@ def draw(
     style: str = "arcs",
     *,
     gold: Source | Iterable[Source] | None = None,
+    frames: bool = False,
     attr: str = DEFAULT_ATTR,
 ) -> list[str]:
     """Give the drawing of each sentence; the arguments are those of `render`."""
@@ -90,7 +95,7 @@ def draw(
         raise ValueError(
             f"There is no style {style!r}: choose one of {', '.join(STYLES)}."
         )
-    return list(map(STYLES[style], _make_all_pictures(docs, gold, attr)))
+    return list(map(STYLES[style], _make_all_pictures(docs, gold, frames, attr)))
 
 
 def to_html(
@@ -98,6 +103,7 @@ def to_html(
     *,
     minify: bool = False,
     gold: Source | Iterable[Source] | None = None,
+    frames: bool = False,
     attr: str = DEFAULT_ATTR,
 ) -> str:
     """Give pictures as HTML for a notebook, each with a scrollbar if it is wide."""
@@ -106,7 +112,7 @@ def to_html(
         '<div class="tex2jax_ignore" '
         'style="overflow-x: auto; scrollbar-color: #888 transparent">'
         f"{minify_html(svg) if minify else svg}</div>"
-        for svg in draw(docs, gold=gold, attr=attr)
+        for svg in draw(docs, gold=gold, frames=frames, attr=attr)
     )
 
 
@@ -123,6 +129,7 @@ def _show_in_notebook(html: str) -> None:
 def _make_all_pictures(
     docs: Source | Iterable[Source],
     gold: Source | Iterable[Source] | None,
+    frames: bool,
     attr: str,
 ) -> Iterator[Picture]:
     sources = _to_list(docs)
@@ -136,6 +143,7 @@ def _make_all_pictures(
             get_drawable(source, attr),
             None if other is None else get_drawable(other, attr),
             source if isinstance(source, Span) else None,
+            frames=frames,
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from spacy.tokens import Span
+from spacy.tokens import Span, Token
 
 from ..graph.graph import SemanticGraph
 from ..graph.spans import sentences
@@ -34,6 +34,8 @@ def make_pictures(
     graph: SemanticGraph,
     gold: SemanticGraph | None = None,
     span: Span | None = None,
+    *,
+    frames: bool = False,
 ) -> Iterator[Picture]:
     """Yield what is to be drawn of each sentence.
 
@@ -41,6 +43,7 @@ def make_pictures(
     gold (Optional[SemanticGraph]): A graph of the same words to compare it with, which
         is drawn below.
     span (Optional[Span]): Draw only these words.
+    frames (bool): Write the frame of a word, if it has one, after it.
     YIELDS (Picture): The sentences, without whitespace.
     """
     if gold is not None and [t.text for t in gold.doc] != [t.text for t in graph.doc]:
@@ -55,7 +58,7 @@ def make_pictures(
             continue
         index = {token.i: number for number, token in enumerate(tokens)}
         picture = Picture(
-            [token.text for token in tokens],
+            [_caption(graph, token) if frames else token.text for token in tokens],
             part.text.strip(),
             dict.fromkeys(_find_tops(graph, index), ""),
             _place_arcs(graph, index),
@@ -64,6 +67,11 @@ def make_pictures(
             picture.below = _place_arcs(gold, index)
             _compare(picture, _find_tops(gold, index))
         yield picture
+
+
+def _caption(graph: SemanticGraph, token: Token) -> str:
+    frame = graph.frame(token)
+    return token.text if frame is None else f"{token.text}/{frame}"
 
 
 def _place_arcs(graph: SemanticGraph, index: dict[int, int]) -> list[PlacedArc]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..graph.alignment import align_sentence
+from ..graph.alignment import align_sentence, same_forms
 from ..graph.arc import ROOT_INDEX, ROOT_LABEL
 from ..graph.record import Record
 
@@ -134,7 +134,8 @@ def score_sentences(
     arcs = {"with_tops": ArcOverlap(), "without_tops": ArcOverlap()}
     lengths: dict[str, dict[str, Overlap]] = {name: {} for name in arcs}
     predications, frames = Overlap(), Overlap()
-    for one, other in _pairs(gold, system):
+    for one, unaligned in pair_sentences(gold, system):
+        other = _with_tokens_of(one, unaligned)
         for name, overlap in arcs.items():
             gold_arcs, system_arcs = _arcs(one), _arcs(other)
             if name == "with_tops":
@@ -171,10 +172,16 @@ def score_sentences(
     }
 
 
-def _pairs(
+def pair_sentences(
     gold: Iterable[Record], system: Iterable[Record]
 ) -> Iterator[tuple[Record, Record]]:
-    """Pair the sentences, and refuse what would give a wrong score."""
+    """Yield the sentences of both sides together, and refuse what are not the same.
+
+    gold (Iterable[Record]): The gold standard.
+    system (Iterable[Record]): The same sentences in the same order, whose tokens may be
+        others.
+    YIELDS (Tuple[Record, Record]): A sentence of each.
+    """
     one, other = iter(gold), iter(system)
     number = 0
     while True:
@@ -195,16 +202,22 @@ def _pairs(
                 f"Sentence {number} has the id {ids[0]} in the gold standard, but "
                 f"{ids[1]} in the system output."
             )
-        same = left.words == right.words
-        aligned = right if same else align_sentence(right, left)
-        if aligned is None:
+        if same_forms(left, right) is None:
             raise ValueError(
                 f"Sentence {number} (id {left.id}) has another text in the system "
                 f"output than in the gold standard: {_first_difference(left, right)}."
             )
-        yield left, aligned
+        yield left, right
     if not number:
         raise ValueError("There is nothing to score: both sides have no sentences.")
+
+
+def _with_tokens_of(gold: Record, system: Record) -> Record:
+    if system.words == gold.words:
+        return system
+    aligned = align_sentence(system, gold)
+    assert aligned is not None, "the texts were compared before"
+    return aligned
 
 
 def _first_difference(left: Record, right: Record) -> str:
@@ -232,21 +245,38 @@ def _predications(
     sentence: Record, representation: str, *, with_frame: bool = False
 ) -> set[tuple]:
     """Verbal predicates with all their core arguments, and their sense if asked for."""
+    flags_and_tags = zip(sentence.predicates, sentence.tags, strict=False)
+    verbs = [i for i, (flag, tag) in enumerate(flags_and_tags) if flag and is_verb(tag)]
+    frames = dict(enumerate(sentence.frames)) if with_frame else {}
+    return find_predications(verbs, sentence.arcs, frames, representation)
+
+
+def is_verb(tag: str | None) -> bool:
+    """Tell whether a tag is one of those whose predications are scored."""
+    return tag is not None and tag.startswith("V")
+
+
+def find_predications(
+    predicates: Iterable[Hashable],
+    arcs: Iterable[ScoredArc],
+    frames: Mapping[Any, str | None],
+    representation: str,
+) -> set[tuple]:
+    """Give predicates with all their core arguments and with their frames.
+
+    predicates (Iterable[Hashable]): The predicates.
+    arcs (Iterable[Tuple[Hashable, Hashable, str]]): All arcs.
+    frames (Mapping[Hashable, Optional[str]]): The frames.
+    representation (str): "dm", "pas" or "psd": which arguments count.
+    RETURNS (Set[tuple]): What has to be the same in both graphs to be right.
+    """
     is_core = IS_CORE_ARGUMENT[representation]
-    arguments: dict[int, set[tuple[int, str]]] = {
-        i: set()
-        for i, (flag, tag) in enumerate(
-            zip(sentence.predicates, sentence.tags, strict=False)
-        )
-        if flag and tag is not None and tag.startswith("V")
-    }
-    for head, dep, label in sentence.arcs:
+    arguments: dict[Hashable, set] = {predicate: set() for predicate in predicates}
+    for head, dep, label in arcs:
         if head in arguments and is_core(label):
             arguments[head].add((dep, label))
-    senses = sentence.frames or [None] * len(sentence.words)
     return {
-        (head, frozenset(args), senses[head] if with_frame else None)
-        for head, args in arguments.items()
+        (head, frozenset(args), frames.get(head)) for head, args in arguments.items()
     }
 
 

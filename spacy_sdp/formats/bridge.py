@@ -127,7 +127,9 @@ def to_doc(sentences: Sequence[Record], vocab: Vocab, attr: str = DEFAULT_ATTR) 
             for each, at in pairs
             for i, frame in enumerate(each.frames)
             if frame
-        },
+        }
+        if any(each.frames for each in sentences)
+        else None,
         predicates=[
             at[i]
             for each, at in pairs

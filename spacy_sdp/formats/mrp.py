@@ -244,14 +244,10 @@ def _to_json(sentence: Record, number: int) -> JsonObject:
     for word in sentence.words:
         if not word or word != word.strip():
             raise FormatError(f"{word!r} begins or ends with whitespace")
-    in_graph = {i for head, dep, _ in sentence.arcs for i in (head, dep)}
-    in_graph.update(sentence.tops)
-    for flags in (sentence.nodes, sentence.frames):
-        in_graph.update(i for i, flag in enumerate(flags) if flag)
+    spans = find_words(sentence.words, text)
     nodes = []
-    for i, (start, end) in enumerate(find_words(sentence.words, text)):
-        if i not in in_graph:
-            continue
+    for i in sentence.node_indices():
+        start, end = spans[i]
         node: JsonObject = {"id": i}
         columns = {
             "label": sentence.lemmas,

@@ -34,8 +34,8 @@ def align_sentence(system: Record, gold: Record) -> Record | None:
     RETURNS (Optional[Record]): The sentence with its graph over the gold tokens, or
         None if it is another text.
     """
-    forms = [[plain_spelling(word) for word in each.words] for each in (system, gold)]
-    if "".join(forms[0]) != "".join(forms[1]):
+    forms = same_forms(system, gold)
+    if forms is None:
         return None
     mapping = _one_to_one(Alignment.from_strings(*forms), len(system.words))
     size = len(gold.words)
@@ -56,6 +56,22 @@ def align_sentence(system: Record, gold: Record) -> Record | None:
         frames=reorder(system.frames, None),
         predicates=reorder(system.predicates, False),
     )
+
+
+def same_forms(one: Record, other: Record) -> tuple[list[str], list[str]] | None:
+    """Give the words of two sentences as the same characters, in whatever tokens.
+
+    one (Record): A sentence.
+    other (Record): Another one.
+    RETURNS (Optional[Tuple[List[str], List[str]]]): The words of each, in a plain
+        spelling if quotes, dashes, ellipses or brackets differ; None if it is not the
+        same text.
+    """
+    for spell in (str, plain_spelling):
+        first, second = ([spell(word) for word in each.words] for each in (one, other))
+        if "".join(first) == "".join(second):
+            return first, second
+    return None
 
 
 def _one_to_one(alignment: Alignment, size: int) -> dict[int, int]:

@@ -72,7 +72,7 @@ class Predicate:
     """A word with its arguments: who does what to whom.
 
     `args` has the arguments by label; `args.get("ARG1", ())` is safe where a predicate
-    may lack one.
+    may lack one. `frame` is the sense, None if there is none.
 
     >>> wants = graph.predicates()[2]
     >>> wants.token, wants.args["ARG2"], wants.args.get("ARG3", ())
@@ -81,17 +81,20 @@ class Predicate:
 
     token: Token
     args: Mapping[str, tuple[Token, ...]]
+    frame: str | None = None
 
     def to_dict(self) -> dict[str, str]:
         """Give the predicate as text, ready for a row of a table.
 
-        RETURNS (Dict[str, str]): "predicate", and the arguments by label.
+        RETURNS (Dict[str, str]): "predicate", "frame" if it has one, and the arguments
+            by label.
 
         >>> next(iter(graph.predicates())).to_dict()
         {'predicate': 'The', 'BV': 'cat'}
         """
         args = {label: " ".join(map(str, args)) for label, args in self.args.items()}
-        return {"predicate": self.token.text, **args}
+        frame = {} if self.frame is None else {"frame": self.frame}
+        return {"predicate": self.token.text, **frame, **args}
 
     def __repr__(self) -> str:
         args = [

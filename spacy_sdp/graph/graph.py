@@ -51,12 +51,13 @@ class SemanticGraph:
         doc (Doc): The document the indices refer to.
         arcs (Iterable[IndexedArc]): The arcs.
         tops (Iterable[int]): Indices of the top nodes.
-        frames (Mapping[int, str]): The sense of a node, for corpora that have one.
+        frames (Optional[Mapping[int, str]]): The senses of nodes; None if there is
+            nothing known about senses.
         predicates (Iterable[int]): Nodes that the annotation marks as predicates
             although they have no arguments.
         """
         self.doc = doc
-        self._unchecked = GraphIndex(len(doc), arcs, tops, frames or {}, predicates)
+        self._unchecked = GraphIndex(len(doc), arcs, tops, frames, predicates)
 
     @classmethod
     def from_arcs(
@@ -74,7 +75,8 @@ class SemanticGraph:
         arcs (Iterable[ArcTuple | Arc]): `(head, dep, label)`, `(head, dep, label,
             score)`, or arcs of another graph.
         tops (Iterable[int]): Indices of the top nodes.
-        frames (Mapping[int, str]): The sense of a node, for corpora that have one.
+        frames (Optional[Mapping[int, str]]): The senses of nodes; None if there is
+            nothing known about senses.
         predicates (Iterable[int]): Nodes that are predicates without arguments.
         RETURNS (SemanticGraph): The graph.
 
@@ -83,7 +85,8 @@ class SemanticGraph:
         """
         indexed = check_arcs(doc, arcs)
         tops = check_nodes(doc, tops, "top")
-        frames = check_frames(doc, frames or {})
+        if frames is not None:
+            frames = check_frames(doc, frames)
         predicates = check_nodes(doc, predicates, "predicate")
         has_args = {arc.head for arc in indexed}
         return cls(doc, indexed, tops, frames, set(predicates) - has_args)
@@ -116,7 +119,7 @@ class SemanticGraph:
             doc,
             data["arcs"],
             data["tops"],
-            frames=_to_frames(data.get("frames", ())),
+            frames=_to_frames(data["frames"]) if "frames" in data else None,
             predicates=data.get("predicates", ()),
         )
 
@@ -137,7 +140,7 @@ class SemanticGraph:
             "arcs": [list(arc) for arc in index.arcs],
             "tops": list(index.tops),
         }
-        if index.frames:
+        if index.frames is not None:
             data["frames"] = [[i, frame] for i, frame in index.frames.items()]
         if index.predicates:
             data["predicates"] = list(index.predicates)
@@ -200,8 +203,17 @@ class SemanticGraph:
         """
         return self._view(self._index.by_head.get(self._position(token), ()))
 
+    @property
+    def has_frames(self) -> bool:
+        """RETURNS (bool): Whether senses are annotated or predicted, be it for no word.
+
+        >>> graph.has_frames
+        False
+        """
+        return self._index.frames is not None
+
     def frame(self, token: Token | int) -> str | None:
-        """Give the annotated sense of a token.
+        """Give the sense of a token.
 
         token (Token | int): A token of the graph's Doc, or its index.
         RETURNS (Optional[str]): The sense, or None.
@@ -209,7 +221,8 @@ class SemanticGraph:
         >>> SemanticGraph.from_arcs(doc, [], frames={5: "v:e-i-p"}).frame(doc[5])
         'v:e-i-p'
         """
-        return self._index.frames.get(self._position(token))
+        i = self._position(token)
+        return (self._index.frames or {}).get(i)
 
     def is_predicate(self, token: Token | int) -> bool:
         """Tell whether a token has arguments or is annotated as a predicate.
@@ -242,7 +255,9 @@ class SemanticGraph:
                 args.setdefault(arc.label, []).append(self.doc[arc.dep])
             predicates.append(
                 Predicate(
-                    self.doc[i], {label: tuple(each) for label, each in args.items()}
+                    self.doc[i],
+                    {label: tuple(each) for label, each in args.items()},
+                    (index.frames or {}).get(i),
                 )
             )
         return predicates
@@ -276,7 +291,9 @@ class SemanticGraph:
             self.doc,
             [arc for arc in arcs if arc.dep in inside],
             [i for i in inside if i in index.tops],
-            {i: index.frames[i] for i in inside if i in index.frames},
+            None
+            if index.frames is None
+            else {i: frame for i, frame in index.frames.items() if i in inside},
             [i for i in inside if i in index.predicates],
         )
 

@@ -23,7 +23,7 @@ class GraphIndex:
         n_tokens: int,
         arcs: Iterable[IndexedArc],
         tops: Iterable[int],
-        frames: Mapping[int, str],
+        frames: Mapping[int, str] | None,
         predicates: Iterable[int],
     ) -> None:
         """Sort what is known to be valid.
@@ -31,14 +31,15 @@ class GraphIndex:
         n_tokens (int): The length of the Doc that the indices refer to.
         arcs (Iterable[IndexedArc]): The arcs.
         tops (Iterable[int]): The top nodes.
-        frames (Mapping[int, str]): The sense of a node.
+        frames (Optional[Mapping[int, str]]): The sense of a node; None if senses are
+            not annotated.
         predicates (Iterable[int]): Predicates without arguments.
         """
         self.n_tokens = n_tokens
         self.arcs = tuple(sorted(arcs, key=lambda arc: arc[:3]))
         # Dictionaries serve as sets that have an order.
         self.tops = dict.fromkeys(sorted(tops))
-        self.frames = dict(sorted(frames.items()))
+        self.frames = None if frames is None else dict(sorted(frames.items()))
         self.predicates = dict.fromkeys(sorted(predicates))
 
     @classmethod
@@ -48,7 +49,7 @@ class GraphIndex:
             data["tokens"],
             (IndexedArc(*arc) for arc in data["arcs"]),
             data["tops"],
-            dict(data.get("frames", ())),
+            dict(data["frames"]) if "frames" in data else None,
             data.get("predicates", ()),
         )
 

@@ -12,9 +12,6 @@ from .extensions import DEFAULT_ATTR, get_graph, set_graph
 from .graph import SemanticGraph
 from .spans import sentences
 
-# What a graph consists of, as `SemanticGraph.to_dict` gives it.
-GRAPH_KEYS = ("arcs", "tops", "frames", "predicates")
-
 
 def merge(docs: Iterable[Doc], attr: str = DEFAULT_ATTR) -> Doc:
     """Join Docs as `Doc.from_docs` does, and keep their graphs.
@@ -44,11 +41,11 @@ def merge(docs: Iterable[Doc], attr: str = DEFAULT_ATTR) -> Doc:
         warnings.filterwarnings("ignore", message=ours)
         merged = Doc.from_docs(docs)
     assert merged is not None
-    combined: dict[str, list] = {key: [] for key in GRAPH_KEYS}
+    combined: dict[str, list] = {"arcs": [], "tops": []}
     start = 0
     for doc, graph in zip(docs, graphs, strict=True):
         for key, values in _shift(graph, start).items():
-            combined[key] += values
+            combined.setdefault(key, []).extend(values)
         start += len(doc)
     set_graph(merged, SemanticGraph.from_dict(merged, combined), attr)
     return merged
@@ -75,12 +72,14 @@ def split_sents(doc: Doc, attr: str = DEFAULT_ATTR) -> Iterator[Doc]:
 def _shift(graph: SemanticGraph, offset: int) -> dict[str, list]:
     """Give the data of a graph with other token indices."""
     data = graph.to_dict()
-    return {
+    shifted = {
         "arcs": [[h + offset, d + offset, *rest] for h, d, *rest in data["arcs"]],
         "tops": [i + offset for i in data["tops"]],
-        "frames": [[i + offset, frame] for i, frame in data.get("frames", ())],
         "predicates": [i + offset for i in data.get("predicates", ())],
     }
+    if "frames" in data:
+        shifted["frames"] = [[i + offset, frame] for i, frame in data["frames"]]
+    return shifted
 
 
 def _require_graph(doc: Doc, attr: str) -> SemanticGraph:

@@ -74,6 +74,18 @@ class Record:
     # Whether a space follows, None where the format does not tell.
     space_after: bool | None = field(default=None, compare=False)
 
+    def node_indices(self) -> list[int]:
+        """Give the words that are nodes of the graph.
+
+        RETURNS (List[int]): Those that the format lists as nodes, or that have an arc
+            or a frame or are tops.
+        """
+        indices = {i for head, dep, _ in self.arcs for i in (head, dep)}
+        indices.update(self.tops)
+        for column in (self.nodes, self.frames):
+            indices.update(i for i, value in enumerate(column) if value)
+        return sorted(indices)
+
 
 def documents(sentences: Iterable[Record]) -> Iterator[list[Record]]:
     """Yield the sentences of one document after the other.

@@ -70,6 +70,8 @@ DEFAULT_MODEL = Config().from_str(default_model_config)["model"]
         "sdp_lm": None,
         "sdp_um": None,
         "sdp_lf_per_type": None,
+        "sdp_ff": None,
+        "sdp_frame_acc": None,
     },
 )
 def make_sdp_meanfield(

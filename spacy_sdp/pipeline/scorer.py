@@ -2,27 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from spacy.training import Example
 from spacy.util import registry
 
-from ..evaluation.metrics import ArcOverlap
+from ..evaluation.metrics import ArcOverlap, Overlap, find_predications, is_verb
 from ..graph.alignment import align_one_to_one
 from ..graph.arc import ROOT_INDEX, ROOT_LABEL
 from ..graph.extensions import DEFAULT_ATTR, get_graph
+from ..graph.graph import SemanticGraph
 from ..graph.spans import sentence_numbers
 
 
 @registry.scorers("spacy_sdp.sdp_scorer.v1")
-def make_sdp_scorer() -> Callable[..., dict[str, Any]]:
-    """Make the scorer of the `sdp_meanfield` component."""
-    return score_examples
+def make_sdp_scorer(representation: str = "dm") -> Callable[..., dict[str, Any]]:
+    """Make the scorer of the `sdp_meanfield` component.
+
+    representation (str): "dm", "pas" or "psd": which arguments count in `<attr>_ff`.
+    """
+    return partial(score_examples, representation=representation)
 
 
 def score_examples(
-    examples: Iterable[Example], *, attr: str = DEFAULT_ATTR, **kwargs: Any
+    examples: Iterable[Example],
+    *,
+    attr: str = DEFAULT_ATTR,
+    representation: str = "dm",
+    **kwargs: Any,
 ) -> dict[str, Any]:
     """Score predicted graphs, the arcs from the root to the tops included.
 
@@ -32,13 +41,19 @@ def score_examples(
 
     examples (Iterable[Example]): The examples.
     attr (str): The attribute with the graphs, and the prefix of the scores.
+    representation (str): "dm", "pas" or "psd": which arguments count in `<attr>_ff`.
     RETURNS (Dict[str, Any]): `<attr>_lp`, `_lr`, `_lf`, `_lm`, `_up`, `_ur`, `_uf`,
-        `_um` and `_lf_per_type`; all None if there is no gold graph at all.
+        `_um` and `_lf_per_type`, all None if there is no gold graph at all; and of
+        frames `<attr>_ff`, the F1 of verbs with their frame and all their arguments,
+        and `<attr>_frame_acc`, the share of gold frames that were found, both None if
+        there is nothing to score.
     """
     overlap = ArcOverlap()
+    predications, frames = Overlap(), Overlap()
     for example in examples:
         for gold, system in _example_graphs(example, attr):
             overlap.add(gold, system)
+        _add_frames(predications, frames, example, attr, representation)
     scores: dict[str, Any] = {
         "lp": overlap.labelled.precision,
         "lr": overlap.labelled.recall,
@@ -53,10 +68,59 @@ def score_examples(
             for label, each in sorted(overlap.by_label.items())
         },
     }
-    return {
-        f"{attr}_{name}": value if overlap.graphs else None
-        for name, value in scores.items()
+    result = {name: value if overlap.graphs else None for name, value in scores.items()}
+    result["ff"] = predications.f_score if predications.gold else None
+    result["frame_acc"] = frames.recall if frames.gold else None
+    return {f"{attr}_{name}": value for name, value in result.items()}
+
+
+def _add_frames(
+    predications: Overlap,
+    frames: Overlap,
+    example: Example,
+    attr: str,
+    representation: str,
+) -> None:
+    """Count the frames of a Doc, by themselves and with arguments."""
+    gold_graph = get_graph(example.reference, attr)
+    if gold_graph is None or not gold_graph.has_frames:
+        return
+    gold_frames, gold_predications = _frames_of(
+        gold_graph, range(len(example.reference)), representation
+    )
+    system_frames: dict[Hashable, str] = {}
+    system_predications: set[tuple] = set()
+    system_graph = get_graph(example.predicted, attr)
+    if system_graph is not None:
+        gold_token, _ = _to_gold(example)
+        system_frames, system_predications = _frames_of(
+            system_graph, gold_token, representation
+        )
+    predications.add(gold_predications, system_predications)
+    frames.add(set(gold_frames.items()), set(system_frames.items()))
+
+
+def _frames_of(
+    graph: SemanticGraph, names: Sequence[Hashable], representation: str
+) -> tuple[dict[Hashable, str], set[tuple]]:
+    """Give the frames of a graph and its verbs with all they have.
+
+    graph (SemanticGraph): The graph.
+    names (Sequence[Hashable]): What its tokens are called.
+    representation (str): Which arguments count.
+    RETURNS (Tuple[Dict[Hashable, str], Set[tuple]]): The frames by the names of tokens,
+        and the predications.
+    """
+    frames = {
+        names[token.i]: frame for token in graph.doc if (frame := graph.frame(token))
     }
+    verbs = [
+        names[token.i]
+        for token in graph.doc
+        if is_verb(token.tag_) and graph.is_predicate(token)
+    ]
+    arcs = [(names[arc.head], names[arc.dep], arc.label) for arc in graph.indexed_arcs]
+    return frames, find_predications(verbs, arcs, frames, representation)
 
 
 def _example_graphs(example: Example, attr: str) -> Iterator[tuple[set, set]]:

@@ -105,3 +105,20 @@ def test_help_tells_what_there_is():
         # The list of commands does not import them, and says the same.
         assert code == 0 and about in help_text
     assert run("nothing")[0] == 2
+
+
+def test_evaluate_scores_as_the_shared_task_of_2019(faulty, tmp_path):
+    options = ("--metric", "mrp", "--output", tmp_path / "scores.json")
+    code, out, _ = run("evaluate", EXAMPLES, faulty, *options)
+    assert code == 0 and "Properties" in out and "Anchors" in out
+    scores = json.loads((tmp_path / "scores.json").read_text())
+    assert list(scores) == [
+        "tops",
+        "labels",
+        "properties",
+        "anchors",
+        "edges",
+        "all",
+    ]
+    # Words without arcs are no nodes of this file, and some arcs have other labels.
+    assert scores["anchors"]["p"] == 1 > scores["edges"]["p"] > 0.5

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
-from spacy_sdp import render
+from spacy_sdp import SemanticGraph, render
 from spacy_sdp.display.layout import (
     Measures,
     PlacedArc,
@@ -320,3 +320,11 @@ def test_a_page_is_not_for_notebooks(cat):
 def test_unknown_styles_are_refused(cat):
     with pytest.raises(ValueError, match="'ascii': choose one of arcs, dot, text"):
         render(cat, "ascii")
+
+
+@pytest.mark.parametrize("style", ["arcs", "dot", "text"])
+def test_frames_are_drawn_on_request(cat, style):
+    graph = SemanticGraph.from_arcs(cat, [(3, 2, "ARG1")], frames={3: "v:e-i-h"})
+    assert "v:e-i-h" not in render(graph, style)
+    drawn = render(graph, style, frames=True)
+    assert "wants/v:e-i-h" in drawn and "cat/" not in drawn

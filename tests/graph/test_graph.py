@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
-from spacy_sdp import Arc, SemanticGraph
+from spacy_sdp import Arc, SemanticGraph, merge, split_sents
 
 VOCAB = Vocab()
 
@@ -283,3 +283,33 @@ def test_methods_take_a_token_or_its_index(cat):
         graph.heads("cat")
     with pytest.raises(TypeError, match="not The shy"):
         graph.heads(cat[:2])
+
+
+def test_frames_that_are_not_annotated_are_not_those_that_no_word_has(cat):
+    words = [token.text for token in cat]
+    cat = Doc(cat.vocab, words=words, sent_starts=[i == 0 for i in range(len(words))])
+    arcs = [(3, 2, "ARG1")]
+    unknown = SemanticGraph.from_arcs(cat, arcs)
+    empty = SemanticGraph.from_arcs(cat, arcs, frames={})
+    assert not unknown.has_frames and "frames" not in unknown.to_dict()
+    assert empty.has_frames and empty.to_dict()["frames"] == []
+    for graph in (unknown, empty):
+        again = SemanticGraph.from_dict(cat, graph.to_dict())
+        assert (
+            again.has_frames is graph.has_frames is again.subgraph(cat[:2]).has_frames
+        )
+        assert graph.frame(cat[3]) is None
+        cat._.sdp = graph
+        for doc in (merge([cat, cat]), next(split_sents(cat))):
+            assert doc._.sdp.has_frames is graph.has_frames
+
+
+def test_predicates_have_their_frames(cat):
+    graph = SemanticGraph.from_arcs(
+        cat, [(3, 2, "ARG1"), (5, 2, "ARG1")], frames={3: "v:e-i-h", 2: "n:x"}
+    )
+    wants, eat = graph.predicates()
+    assert (wants.frame, eat.frame) == ("v:e-i-h", None)
+    assert wants.to_dict() == {"predicate": "wants", "frame": "v:e-i-h", "ARG1": "cat"}
+    assert eat.to_dict() == {"predicate": "eat", "ARG1": "cat"}
+    assert SemanticGraph.from_dict(cat, graph.to_dict()).frame(cat[2]) == "n:x"

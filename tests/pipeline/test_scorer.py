@@ -3,7 +3,8 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from spacy_sdp.graph.alignment import align_one_to_one
-from spacy_sdp.pipeline.scorer import score_examples
+from spacy_sdp.graph.graph import SemanticGraph
+from spacy_sdp.pipeline.scorer import make_sdp_scorer, score_examples
 
 
 def example(nlp, gold_words, words, gold, system, **gold_args):
@@ -81,3 +82,49 @@ def test_exact_match_is_by_gold_sentence(nlp):
         sent_starts=[True, False, True, False],
     )
     assert score_examples([eg])["sdp_lm"] == 0.5
+
+
+def with_frames(doc, arcs, frames):
+    doc._.sdp = SemanticGraph.from_arcs(doc, arcs, [0], frames=frames)
+    return doc
+
+
+def test_frames_are_scored_by_themselves_and_with_all_arguments(nlp):
+    words, tags = ["sleeps", "eats", "fish", "now"], ["VBZ", "VBZ", "NN", "RB"]
+    gold_arcs = [(0, 2, "ARG1"), (1, 2, "ARG1"), (3, 0, "ARG1")]
+    gold = with_frames(
+        Doc(nlp.vocab, words=words, tags=tags),
+        gold_arcs,
+        {0: "v:e-x", 1: "v:e-x-x", 2: "n:x", 3: "a:e-e"},
+    )
+    # A frame is wrong, one is missing, and a verb has an argument too many.
+    system = with_frames(
+        Doc(nlp.vocab, words=words, tags=tags),
+        [*gold_arcs, (1, 3, "ARG2")],
+        {0: "v:e-x", 1: "v:e-x-x", 2: "n_of:x-x"},
+    )
+    scores = score_examples([Example(system, gold)])
+    assert scores["sdp_frame_acc"] == 2 / 4
+    assert scores["sdp_ff"] == 1 / 2
+    # In PSD, ARG1 and ARG2 are no core arguments.
+    assert make_sdp_scorer("psd")([Example(system, gold)])["sdp_ff"] == 1
+    nothing = Doc(nlp.vocab, words=words, tags=tags)
+    scores = score_examples([Example(nothing, gold)])
+    assert scores["sdp_frame_acc"] == scores["sdp_ff"] == 0
+
+
+def test_docs_without_gold_frames_have_no_part_in_the_scores_of_frames(nlp, cat):
+    predicted = with_frames(cat.copy(), [(3, 2, "ARG1")], {3: "v:e-x-x"})
+    scores = score_examples([Example(predicted, cat)])
+    assert scores["sdp_lf"] > 0
+    assert scores["sdp_frame_acc"] is None and scores["sdp_ff"] is None
+
+
+def test_frames_of_other_tokens_are_aligned(nlp):
+    gold = Doc(nlp.vocab, words=["do", "n't", "go"], tags=["VB", "RB", "VB"])
+    system = Doc(nlp.vocab, words=["don't", "go"], tags=["VB", "VB"])
+    with_frames(gold, [(2, 1, "x")], {1: "neg:e-h", 2: "v:e-x"})
+    with_frames(system, [(1, 0, "x")], {0: "neg:e-h", 1: "v:e-x"})
+    scores = score_examples([Example(system, gold)])
+    assert scores["sdp_frame_acc"] == 1 / 2
+    assert scores["sdp_ff"] == 0

@@ -41,7 +41,7 @@ class Node:
     """A predicate with its place in the sentence, in characters.
 
     `args` are the ids of other nodes by role, and `constant` is the name or number
-    that the predicate is about, such as "Kim" of `named`.
+    that the predicate is about, such as "Kim" of `named`. `frame` is its frame in DM.
     """
 
     id: str
@@ -50,6 +50,7 @@ class Node:
     end: int
     args: Mapping[str, str] = field(default_factory=dict)
     constant: str | None = None
+    frame: str | None = None
 
 
 @dataclass(frozen=True)
@@ -208,6 +209,17 @@ LABELS = {
     **{(predicate, "ARG2"): "than" for predicate in COMPARATIVES},
 }
 
+# Nodes that give a token its frame only if it has no other node, from the last resort
+# on: in "taller" that of "tall" counts, in "two of them" that of "two".
+WEAK_PREDICATES = (
+    frozenset({*COMPARATIVES, "superl", "neg", "manner"}),
+    frozenset({"generic_entity", "part_of"}),
+)
+
+# The frame of a possessive pronoun, which is a quantifier: her cup.
+POSSESSIVE_QUANTIFIER = "def_explicit_q"
+POSSESSIVE_FRAME = "q:i-h-h"
+
 # The arcs from the last token of an expression of several words to the others.
 MULTIWORD_LABEL = "mwe"
 
@@ -230,17 +242,9 @@ def convert(
     RETURNS (Tuple[List[Tuple[int, int, str]], List[int]]): The arcs as head, dependent
         and label, at most one between two tokens, and the tops: one or none.
     """
-    by_id = {node.id: _with_plain_roles(node) for node in nodes}
-    alignment = _Alignment(
-        by_id,
-        {
-            node.id: indices
-            for node in by_id.values()
-            if (indices := _token_indices(node, tokens))
-        },
-    )
+    alignment = _align(nodes, tokens)
     labels: dict[tuple[int, int], str] = {}
-    for node in by_id.values():
+    for node in alignment.nodes.values():
         for head, dep, label in _node_arcs(node, alignment):
             # Of two arcs between the same tokens, DM has the first.
             if head is not None and dep is not None and head != dep:
@@ -248,6 +252,38 @@ def convert(
     arcs = sorted((head, dep, label) for (head, dep), label in labels.items())
     top_token = _top_token(top, alignment)
     return arcs, [] if top_token is None else [top_token]
+
+
+def find_frames(nodes: Iterable[Node], tokens: Sequence[Token]) -> list[str | None]:
+    """Give the frames of tokens.
+
+    nodes (Iterable[Node]): The nodes of the EDS, with frames.
+    tokens (Sequence[Token]): The tokens, with places in the same text as the nodes.
+    RETURNS (List[Optional[str]]): The frame of each token, None for tokens that no node
+        stands for. All tokens of an expression of several words have its frame.
+    """
+    alignment = _align(nodes, tokens)
+    possessives = {
+        (node.start, node.end)
+        for node in alignment.nodes.values()
+        if node.predicate == POSSESSIVE_QUANTIFIER
+    }
+    candidates: list[list[Node]] = [[] for _ in tokens]
+    for node_id, indices in alignment.indices.items():
+        node = alignment.nodes[node_id]
+        if node.predicate == "pron" and (node.start, node.end) in possessives:
+            node = replace(node, frame=POSSESSIVE_FRAME)
+        for index in indices:
+            candidates[index].append(node)
+    # Of several nodes that are as good, the first counts.
+    return [max(each, key=_strength).frame if each else None for each in candidates]
+
+
+def _strength(node: Node) -> int:
+    return next(
+        (rank for rank, weak in enumerate(WEAK_PREDICATES) if node.predicate in weak),
+        len(WEAK_PREDICATES),
+    )
 
 
 @dataclass(frozen=True)
@@ -270,6 +306,18 @@ class _Alignment:
             seen.add(node_id)
             node_id = _representative(self.nodes[node_id])
         return None
+
+
+def _align(nodes: Iterable[Node], tokens: Sequence[Token]) -> _Alignment:
+    by_id = {node.id: _with_plain_roles(node) for node in nodes}
+    return _Alignment(
+        by_id,
+        {
+            node.id: indices
+            for node in by_id.values()
+            if (indices := _token_indices(node, tokens))
+        },
+    )
 
 
 def _with_plain_roles(node: Node) -> Node:

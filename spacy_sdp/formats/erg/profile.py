@@ -34,7 +34,7 @@ import re
 import warnings
 import zlib
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.util import find_spec
@@ -46,7 +46,8 @@ from ...graph.algorithms import has_cycle
 from ...graph.record import Record, column
 from ...graph.spelling import plain_spelling
 from ..files import FormatError, check_unpacked, decode_lines, read_lines
-from .eds_to_dm import Node, Token, convert
+from .eds_to_dm import Node, Token, convert, find_frames
+from .frames import CONSTANT, CONSTANT_ROLE, SemanticInterface, find_interface
 from .text import words_and_text
 
 if TYPE_CHECKING:
@@ -124,9 +125,10 @@ def read(path: Path | str, left_out: Counter[str] | None = None) -> Iterator[Rec
             f'profiles need {" and ".join(missing)}: pip install "spacy-sdp[erg]"',
             path,
         )
+    interface = find_interface(Path(path))
     for item in _read_items(Path(path)):
         try:
-            sentence = _to_sentence(item)
+            sentence = _to_sentence(item, interface)
         except _LeftOut as error:
             if left_out is not None:
                 left_out[error.reason] += 1
@@ -158,14 +160,14 @@ class _TaggedToken(Token):
     tag: str | None
 
 
-def _to_sentence(item: _Item) -> Record:
+def _to_sentence(item: _Item, interface: SemanticInterface | None) -> Record:
     if not item.is_well_formed:
         raise _LeftOut(ILL_FORMED)
     if len(item.gold) != 1:
         raise _LeftOut(SEVERAL_RESULTS if item.gold else NO_GOLD)
     try:
         tokens = _parse_tokens(item.tokens)
-        nodes, top = _parse_mrs(item.gold[0])
+        nodes, top = _parse_mrs(item.gold[0], interface)
     except Exception:
         # What breaks in pydelphin depends on where the analysis is broken.
         raise _LeftOut(UNREADABLE) from None
@@ -176,11 +178,10 @@ def _to_sentence(item: _Item) -> Record:
         raise _LeftOut(MARKUP)
     if len(words) < 2:
         raise _LeftOut(ONE_TOKEN)
-    arcs, tops = convert(
-        nodes,
-        top,
-        [replace(token, form=word) for token, word in zip(tokens, words, strict=True)],
-    )
+    forms = [
+        replace(token, form=word) for token, word in zip(tokens, words, strict=True)
+    ]
+    arcs, tops = convert(nodes, top, forms)
     if not tops:
         raise _LeftOut(NO_TOP)
     if has_cycle(arcs):
@@ -195,6 +196,7 @@ def _to_sentence(item: _Item) -> Record:
         text=text,
         lemmas=[_lemma(word, tag) for word, tag in zip(words, tags, strict=True)],
         tags=column(tags),
+        frames=[] if interface is None else find_frames(nodes, forms),
         predicates=[i in heads for i in range(len(words))],
     )
 
@@ -317,7 +319,9 @@ def _parse_tokens(yy_tokens: str) -> list[_TaggedToken]:
     return tokens
 
 
-def _parse_mrs(text: str) -> tuple[list[Node], str | None]:
+def _parse_mrs(
+    text: str, interface: SemanticInterface | None
+) -> tuple[list[Node], str | None]:
     """Make an EDS of an analysis in SimpleMRS; give its nodes and its top."""
     from delphin.codecs import simplemrs
 
@@ -339,10 +343,23 @@ def _parse_mrs(text: str) -> tuple[list[Node], str | None]:
             role: conjunctions.get(arguments.get(role), target)
             for role, target in node.edges.items()
         }
+        frame = (
+            None
+            if interface is None
+            else interface.frame(node.predicate, _types(arguments))
+        )
         nodes.append(
-            Node(node.id, node.predicate, node.cfrom, node.cto, args, node.carg)
+            Node(node.id, node.predicate, node.cfrom, node.cto, args, node.carg, frame)
         )
     return nodes, conjunctions.get(mrs.top, graph.top)
+
+
+def _types(arguments: Mapping[str, str]) -> dict[str, str]:
+    """Give the types of arguments: that of the variable x5 is x."""
+    return {
+        role: CONSTANT if role == CONSTANT_ROLE else value[0]
+        for role, value in arguments.items()
+    }
 
 
 def _to_eds(mrs: MRS) -> eds.EDS:

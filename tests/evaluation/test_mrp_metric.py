@@ -1,0 +1,111 @@
+from dataclasses import replace
+
+import pytest
+
+from spacy_sdp.evaluation.mrp_metric import score_mrp
+from spacy_sdp.formats import Record, mrp
+
+GOLD = Record(
+    words=["Cats", "do", "n't", "chase", "dogs", "."],
+    arcs=[(3, 0, "ARG1"), (3, 4, "ARG2"), (2, 3, "neg")],
+    tops=[2],
+    lemmas=["cat", "do", "not", "chase", "dog", "_"],
+    tags=["NNS", "VBP", "RB", "VB", "NNS", "."],
+    frames=["n:x", None, "neg:e-h", "v:e-x-x", "n:x", None],
+    id="1",
+)
+
+
+def common(system, gold=GOLD):
+    """How many pieces of each kind gold and system have in common."""
+    return {name: row["c"] for name, row in score_mrp([gold], [system]).items()}
+
+
+def test_a_graph_has_all_of_itself():
+    scores = score_mrp([GOLD], [GOLD])
+    numbers = {"tops": 1, "labels": 4, "properties": 8, "anchors": 4, "edges": 3}
+    assert {name: row["g"] for name, row in scores.items()} == {**numbers, "all": 20}
+    assert all(row["g"] == row["s"] == row["c"] for row in scores.values())
+    assert all(row["p"] == row["r"] == row["f"] == 1 for row in scores.values())
+
+
+def test_scores_counted_by_hand():
+    system = replace(
+        GOLD,
+        arcs=[(3, 0, "ARG1"), (3, 4, "ARG3"), (1, 3, "aux"), (2, 3, "neg")],
+        tops=[3],
+        lemmas=["cat", "do", "not", "hunt", "DOG", "."],
+        frames=["n:x", None, None, "V:E-X-X", "n:x", None],
+    )
+    scores = score_mrp([GOLD], [system])
+    counts = {name: (row["g"], row["s"], row["c"]) for name, row in scores.items()}
+    assert counts == {
+        "tops": (1, 1, 0),
+        "labels": (4, 5, 3),  # case does not count
+        "properties": (8, 8, 7),  # without the frame of "n't", with the tag of "do"
+        "anchors": (4, 5, 4),
+        "edges": (3, 4, 2),
+        "all": (20, 23, 16),
+    }
+    assert scores["labels"]["p"] == 3 / 5 and scores["labels"]["r"] == 3 / 4
+    assert scores["all"]["f"] == pytest.approx(2 * 16 / (20 + 23))
+
+
+def test_a_node_at_another_word_may_still_be_the_same_one():
+    moved = replace(
+        GOLD,
+        arcs=[(3, 0, "ARG1"), (3, 4, "ARG2"), (1, 3, "neg")],
+        tops=[1],
+        lemmas=["cat", "not", None, "chase", "dog", None],
+        tags=["NNS", "RB", None, "VB", "NNS", None],
+        frames=["n:x", "neg:e-h", None, "v:e-x-x", "n:x", None],
+    )
+    # Only the anchor is wrong.
+    assert common(moved) == {**common(GOLD), "anchors": 3, "all": 19}
+
+
+def test_nodes_keep_the_order_of_the_words():
+    one = Record(["a", "b", "c"], tops=[0, 2], lemmas=["x", None, "y"], id="1")
+    swapped = replace(one, lemmas=["y", None, "x"])
+    # The anchors and tops; to pair the labels would cross.
+    assert common(swapped, one)["labels"] == 0
+    assert common(swapped, one)["anchors"] == 2
+
+
+def test_punctuation_around_an_anchor_does_not_count():
+    gold = Record(["Mr", ".", "Cat"], [(2, 0, "x")], [2], id="1")
+    system = Record(["Mr.", "Cat"], [(1, 0, "x")], [1], id="1")
+    assert common(system, gold) == {
+        "tops": 1,
+        "labels": 0,
+        "properties": 0,
+        "anchors": 2,
+        "edges": 1,
+        "all": 4,
+    }
+
+
+def test_other_tokens_of_the_same_dots_are_the_same_text():
+    gold = Record(["Wait", "...", "."], tops=[0], id="1")
+    system = Record(["Wait", "...."], tops=[0], id="1")
+    assert common(system, gold)["all"] == 2
+    spelled = Record(["Wait", "…", "."], tops=[0], id="1")
+    assert common(spelled, gold)["all"] == 2
+
+
+def test_a_graph_without_nodes_is_missed_or_invented():
+    nothing = Record(GOLD.words, id="1")
+    assert score_mrp([GOLD], [nothing])["all"]["f"] == 0
+    assert score_mrp([nothing], [GOLD])["all"]["p"] == 0
+    with pytest.raises(ValueError, match="token 1 is 'Dogs' instead of 'Cats'"):
+        score_mrp([GOLD], [replace(GOLD, words=["Dogs", *GOLD.words[1:]])])
+
+
+@pytest.mark.parametrize("name", ["dm", "psd"])
+def test_the_official_sample_is_as_its_gold_standard(shared_data, name):
+    folder = shared_data / "sdp_sample"
+    scores = score_mrp(
+        mrp.read(folder / f"{name}.mrp"), mrp.read(folder / f"{name}.mrp")
+    )
+    pieces = {"dm": 7762, "psd": 5338}
+    assert scores["all"]["g"] == scores["all"]["c"] == pieces[name]
