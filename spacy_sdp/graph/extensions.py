@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 from spacy.tokens import Doc, Span, Token
 
 from .arc import ROOT_INDEX, Arc, ArcTuple
+from .clauses import Clause
 from .graph import SemanticGraph
 from .index import GraphIndex
 
@@ -28,7 +29,8 @@ _INDICES = WeakKeyDictionary()
 def register_extensions(attr: str = DEFAULT_ATTR) -> None:
     """Make `Doc._.<attr>`, `Span._.<attr>` and `Token._.<attr>_heads` available.
 
-    Also `Token._.<attr>_args` and `Token._.<attr>_top`.
+    Also `Token._.<attr>_args` and `Token._.<attr>_top`, and `Doc._.<attr>_clauses` and
+    `Span._.<attr>_clauses`.
 
     The parser does this for its own `attr`; call it yourself to read Docs that were
     parsed elsewhere. Calling it again is harmless.
@@ -61,6 +63,8 @@ def register_extensions(attr: str = DEFAULT_ATTR) -> None:
         Doc, attr, getter=partial(get_graph, attr=attr), setter=partial(_set, attr=attr)
     )
     _register(Span, attr, getter=partial(span_graph, attr=attr))
+    _register(Doc, f"{attr}_clauses", getter=partial(doc_clauses, attr=attr))
+    _register(Span, f"{attr}_clauses", getter=partial(span_clauses, attr=attr))
     for name, function in token_getters.items():
         _register(Token, name, getter=partial(function, attr=attr))
 
@@ -135,6 +139,20 @@ def span_graph(span: Span, attr: str = DEFAULT_ATTR) -> SemanticGraph | None:
     """Give the part of a graph that is inside a span; None without a graph."""
     graph = get_graph(span.doc, attr)
     return None if graph is None else graph.subgraph(span)
+
+
+def doc_clauses(doc: Doc, attr: str = DEFAULT_ATTR) -> list[Clause]:
+    """Give who did what to whom in a Doc; nothing without a graph."""
+    graph = get_graph(doc, attr)
+    return [] if graph is None else graph.clauses()
+
+
+def span_clauses(span: Span, attr: str = DEFAULT_ATTR) -> list[Clause]:
+    """Give the clauses whose verb is in a span; nothing without a graph."""
+    inside = range(span.start, span.end)
+    return [
+        clause for clause in doc_clauses(span.doc, attr) if clause.verb.head.i in inside
+    ]
 
 
 def set_graph(doc: Doc, graph: SemanticGraph | None, attr: str = DEFAULT_ATTR) -> None:

@@ -19,6 +19,8 @@ from .validation import check_arcs, check_frames, check_nodes
 if TYPE_CHECKING:
     import networkx
 
+    from .clauses import Clause
+
 
 class SemanticGraph:
     """A read-only view of the semantic graph of a Doc.
@@ -272,6 +274,20 @@ class SemanticGraph:
         Triple(predicate='wants', label='ARG1', argument='cat')
         """
         return [Triple(arc.head.text, arc.label, arc.dep.text) for arc in self]
+
+    def clauses(self, conjuncts: bool = False) -> list[Clause]:
+        """Give who did what to whom, as phrases.
+
+        conjuncts (bool): Whether to give a clause for each part of a coordinated
+            subject or object: "Anna and Ben bought tea and cake" makes four, not one.
+        RETURNS (List[Clause]): The clauses, in the order of their verbs.
+
+        >>> graph.clauses()
+        [Clause(The shy cat | wants | to eat), Clause(The shy cat | eat)]
+        """
+        from .clauses import extract_clauses
+
+        return extract_clauses(self, conjuncts=conjuncts)
 
     def subgraph(self, span: Span) -> SemanticGraph:
         """Give the part of the graph inside a span.

@@ -1,0 +1,53 @@
+"""Which question an adjunct answers: where, when, why or how."""
+
+from __future__ import annotations
+
+import re
+
+from .predicates import Predicates
+from .roles import ANSWERS, ENTITIES_OF_TIME, PURPOSES, TIMES
+
+OTHER = "others"
+ADJUNCTS = ("where", "when", "why", "how", OTHER)
+YEAR = re.compile(r"[12]\d{3}s?")
+
+
+def find_question(predicates: Predicates, i: int) -> str:
+    """Tell which question an adjunct answers.
+
+    predicates (Predicates): The predicates of the graph.
+    i (int): The head of the adjunct: a preposition, an adverb, a noun such as "Monday".
+    RETURNS (str): One of `ADJUNCTS`.
+    """
+    doc, roles = predicates.doc, predicates.roles
+    if doc[i].tag_ == "WRB" and doc[i].lower_ in ANSWERS:
+        return ANSWERS[doc[i].lower_]
+    for arc in predicates.below(i):
+        if arc.label in roles.adverbials:
+            return roles.adverbials[arc.label]
+    complements = [arc.dep for arc in predicates.args(i) if arc.label in roles.objects]
+    if any(_is_time(predicates, each) for each in complements or [i]):
+        return "when"
+    words = words_of(predicates, i)
+    if words & PURPOSES and any(
+        predicates.clause_below(each) is not None for each in complements
+    ):
+        return "why"
+    for word in sorted(words):
+        if word in ANSWERS:
+            return ANSWERS[word]
+    return "how" if doc[i].lower_.endswith("ly") else OTHER
+
+
+def words_of(predicates: Predicates, i: int) -> set[str]:
+    """Give a word and what makes one expression with it, in lower case."""
+    return {predicates.doc[each].lower_ for each in predicates.expression(i)}
+
+
+def _is_time(predicates: Predicates, i: int) -> bool:
+    token = predicates.doc[i]
+    return (
+        not TIMES.isdisjoint({token.lower_, token.lemma_.lower()})
+        or token.ent_type_ in ENTITIES_OF_TIME
+        or YEAR.fullmatch(token.text) is not None
+    )

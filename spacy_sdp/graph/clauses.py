@@ -1,0 +1,423 @@
+"""Who did what to whom: the clauses of a graph, with their parts as phrases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+from typing import TYPE_CHECKING
+
+from spacy.tokens import Span, Token
+
+from .adjuncts import ADJUNCTS, find_question, words_of
+from .arc import IndexedArc
+from .inflection import find_aspect, find_tense, is_finite, is_passive
+from .negation import find_negations
+from .phrases import PREPOSITION_TAGS, Phrase
+from .predicates import Predicates
+from .propositions import propose, to_plain
+from .roles import COMPLEMENTIZERS, CONDITIONS, SOURCES, find_roles
+from .spans import sentence_numbers, sentences
+
+if TYPE_CHECKING:
+    from .graph import SemanticGraph
+
+
+@dataclass(frozen=True)
+class Clause:
+    """What a sentence says, or one of the things that it says.
+
+    >>> clause = graph.clauses()[0]
+    >>> clause
+    Clause(The shy cat | wants | to eat)
+    >>> clause.subject.head, clause.objects, clause.object_clause
+    (cat, (to eat,), Clause(The shy cat | eat))
+    """
+
+    sentence: Span
+    verb: Phrase  # with auxiliaries and particles; "is tall" if an adjective predicates
+    subject: Phrase | None = None  # who does it, also in a passive
+    objects: tuple[Phrase, ...] = ()
+    where: tuple[Phrase, ...] = ()
+    when: tuple[Phrase, ...] = ()
+    why: tuple[Phrase, ...] = ()
+    how: tuple[Phrase, ...] = ()
+    others: tuple[Phrase, ...] = ()  # further adjuncts
+    negation: tuple[Token, ...] = ()  # the words that negate it
+    modality: tuple[Phrase, ...] = ()  # "must", "seem", "tried"
+    tense: str = ""  # "past", "present", "future"
+    aspect: str = ""  # "perfect", "progressive", "perfect progressive"
+    voice: str = "active"  # or "passive"
+    attribution: Phrase | None = None  # who said or thought it
+    conditional: Phrase | None = None  # the condition under which it holds
+    asked: Phrase | None = None  # what a question asks for; its verb, if yes or no
+    subject_clause: Clause | None = None  # the subject, if it is a clause
+    object_clause: Clause | None = None  # the last object that is one
+    score: float | None = None  # the least probability of the arcs used
+    # The words of the proposition, by phrase, in its order.
+    _proposition: tuple[Phrase, ...] = field(default=(), repr=False, compare=False)
+
+    @property
+    def negated(self) -> bool:
+        """RETURNS (bool): Whether the clause says that something is not so.
+
+        >>> graph.clauses()[0].negated
+        False
+        """
+        return bool(self.negation)
+
+    @property
+    def text(self) -> str:
+        """RETURNS (str): The clause as a plain proposition.
+
+        >>> graph.clauses()[0].text
+        'the shy cat wants to eat'
+        """
+        return " ".join(to_plain(phrase) for phrase in self._proposition).rstrip(",")
+
+    def to_dict(self) -> dict[str, str]:
+        """Give the clause as text, ready for a row of a table.
+
+        RETURNS (Dict[str, str]): The fields by name; what the clause lacks is "".
+
+        >>> row = graph.clauses()[0].to_dict()
+        >>> row["subject"], row["verb"], row["objects"], row["tense"]
+        ('The shy cat', 'wants', 'to eat', 'present')
+        """
+        row = {"subject": self.subject, "verb": self.verb}
+        return {
+            **{name: str(phrase or "") for name, phrase in row.items()},
+            **{
+                name: "; ".join(map(str, getattr(self, name)))
+                for name in ("objects", *ADJUNCTS)
+            },
+            "negated": "yes" if self.negated else "",
+            "modality": "; ".join(map(str, self.modality)),
+            "tense": self.tense,
+            "aspect": self.aspect,
+            "voice": self.voice,
+            "attribution": str(self.attribution or ""),
+            "conditional": str(self.conditional or ""),
+            "asked": str(self.asked or ""),
+            "score": "" if self.score is None else f"{self.score:.4f}",
+            "text": self.text,
+            "sentence": self.sentence.text,
+        }
+
+    def __repr__(self) -> str:
+        parts = [self.subject, self.verb, *self.objects]
+        return f"Clause({' | '.join(str(part or '') for part in parts)})"
+
+
+def extract_clauses(graph: SemanticGraph, *, conjuncts: bool = False) -> list[Clause]:
+    """Give the clauses of a graph.
+
+    graph (SemanticGraph): The graph, in DM.
+    conjuncts (bool): Whether to give a clause for each part of a coordination.
+    RETURNS (List[Clause]): The clauses, in the order of their verbs.
+    """
+    if not len(graph):
+        return []
+    if not graph.doc.has_annotation("TAG"):
+        raise ValueError(
+            "Clauses are read off the graph and the part-of-speech tags, and this Doc "
+            "has no tags (token.tag_). Add a tagger to the pipeline."
+        )
+    return list(_Extraction(graph, conjuncts).clauses())
+
+
+class _Extraction:
+    """The clauses of one graph, each made when it is first asked for."""
+
+    def __init__(self, graph: SemanticGraph, conjuncts: bool) -> None:
+        index = graph._index
+        self.doc, self.index, self.conjuncts = graph.doc, index, conjuncts
+        self.roles = find_roles(arc.label for arc in index.arcs)
+        self.predicates = Predicates(graph.doc, index, self.roles)
+        self.tree = self.predicates.tree
+        self.sentences = sentences(graph.doc)
+        self.numbers = sentence_numbers(graph.doc)
+        self.made: dict[int, list[Clause]] = {}
+
+    def clauses(self) -> Iterator[Clause]:
+        for head in self.predicates.heads:
+            yield from self._make(head)
+
+    def _make(self, head: int) -> list[Clause]:
+        if head not in self.made:
+            # A graph of a parser may have cycles, where a clause cannot be complete.
+            self.made[head] = []
+            self.made[head] = list(self._distribute(head))
+        return self.made[head]
+
+    def _distribute(self, head: int) -> Iterator[Clause]:
+        """Make the clause of a word, or one for each choice among coordinated parts."""
+        args = list(self.predicates.args(head))
+        choices = [list(self._parts(arc)) for arc in args]
+        for choice in product(*choices):
+            yield self._build(head, choice)
+
+    def _parts(self, arc: IndexedArc) -> Iterator[_Argument]:
+        """Yield the parts of a coordination, each as if it was the argument."""
+        if not self.conjuncts or self.predicates.clause_below(arc.dep) is not None:
+            yield _Argument(arc, arc.dep)
+            return
+        parts: dict[int, IndexedArc | None] = {arc.dep: None}
+        queue = [arc.dep]
+        for part in queue:
+            following = {
+                conjunct.dep: conjunct
+                for conjunct in self.predicates.below(part)
+                if self.roles.is_conjunct(conjunct.label) and conjunct.dep not in parts
+            }
+            queue += following
+            parts |= following
+            yield _Argument(arc, part, parts[part], tuple(following))
+
+    def _build(self, head: int, args: Sequence[_Argument]) -> Clause:
+        predicates = self.predicates
+        scope = predicates.scope(head)
+        used = [arc for i in scope for arc in predicates.below(i) if arc.dep in scope]
+        subject, subject_clause, object_clause = None, None, None
+        attribution, conditional = None, None
+        objects: list[Phrase] = []
+        adjuncts: dict[str, list[Phrase]] = {name: [] for name in ADJUNCTS}
+        simple = []  # phrases that are no clauses, with question words of their own
+        chosen = [arg.conjunct for arg in args if arg.conjunct]
+        for arg in args:
+            used += [arg.arc, arg.conjunct] if arg.conjunct else [arg.arc]
+            phrase = self._argument(head, arg)
+            below = predicates.clause_below(arg.head)
+            clause = self._first_of(below)
+            if below is None:
+                simple.append(phrase)
+            if subject is None and arg.arc.label in self._subject_labels:
+                subject, subject_clause = phrase, clause
+            elif below is None and self._is_adverbial(arg.head):
+                adjuncts[find_question(predicates, arg.head)].append(phrase)
+            else:
+                objects.append(phrase)
+                object_clause = clause or object_clause
+        for arc in self._modifiers(scope):
+            used.append(arc)
+            phrase = self._adjunct(arc.head, scope)
+            words = words_of(predicates, arc.head)
+            if words & CONDITIONS:
+                conditional = phrase
+            elif words & SOURCES:
+                attribution = self._complement(arc.head) or phrase
+            else:
+                adjuncts[find_question(predicates, arc.head)].append(phrase)
+                simple.append(phrase)
+        governor = self._governor(scope)
+        if attribution is None and governor and is_finite(predicates, head):
+            attribution = self._subject_of(governor.head)
+            used.append(governor)
+        verb = self._verb(head, scope)
+        negation = find_negations(predicates, head, chosen)
+        scores = [arc.score for arc in used if arc.score is not None]
+        made = Clause(
+            sentence=self.sentences[self.numbers[head]],
+            verb=verb,
+            subject=subject,
+            objects=tuple(objects),
+            **{name: tuple(phrases) for name, phrases in adjuncts.items()},
+            negation=tuple(self.doc[i] for i in negation),
+            modality=tuple(self._modality(head, scope)),
+            tense=find_tense(predicates, head),
+            aspect=find_aspect(predicates, head),
+            voice="passive" if is_passive(predicates, head) else "active",
+            attribution=attribution,
+            conditional=conditional,
+            asked=self._asked(verb, scope, simple),
+            subject_clause=subject_clause,
+            object_clause=object_clause,
+            score=min(scores, default=None),
+        )
+        return replace(made, _proposition=tuple(propose(made, predicates, scope)))
+
+    @property
+    def _subject_labels(self) -> tuple[str, str]:
+        return self.roles.subject, self.roles.place
+
+    def _first_of(self, head: int | None) -> Clause | None:
+        """Give the clause of a word, the first one if it is distributed."""
+        clauses = [] if head is None else self._make(head)
+        return clauses[0] if clauses else None
+
+    # Phrases
+
+    def _argument(self, head: int, arg: _Argument) -> Phrase:
+        clausal = self.predicates.clause_below(arg.head) is not None
+        without = [*arg.left_out]
+        if self.tree.is_below(head, arg.head):
+            without.append(head)
+        phrase = self.tree.phrase(arg.head, without, clausal=clausal)
+        before = phrase.spans[0].start - 1
+        if arg.arc.dep != arg.head or before <= head:
+            return phrase
+        marked = (
+            not self.doc[before + 1].is_sent_start
+            and before not in self.tree.nodes
+            and before not in self.tree.satellites
+            and self.doc[before].tag_.startswith(PREPOSITION_TAGS)
+            and (not clausal or self.doc[before].lower_ not in COMPLEMENTIZERS)
+        )
+        return replace(phrase, marker=self.doc[before]) if marked else phrase
+
+    def _adjunct(self, head: int, scope: list[int]) -> Phrase:
+        """Give an adjunct with its preposition first, also in a relative clause."""
+        without = [i for i in scope if self.tree.is_below(i, head)]
+        phrase = self.tree.phrase(head, without)
+        complements = [
+            arc.dep
+            for arc in self.predicates.args(head)
+            if arc.label in self.roles.objects
+        ]
+        for dep in complements:
+            if dep < head and not self.tree.is_below(dep, head):
+                noun = self.tree.phrase(dep, [head, *scope])
+                return Phrase(self.doc[head], (*phrase.spans, *noun.spans))
+        return phrase
+
+    def _verb(self, head: int, scope: list[int]) -> Phrase:
+        predicates = self.predicates
+        words = {
+            head,
+            *predicates.auxiliaries_of(head),
+            *predicates.particles.get(head, ()),
+        }
+        for i in scope:
+            # An adjective after a verb as "seems" has no other verb.
+            if self.doc[i].tag_ == "MD" or (
+                head not in predicates.auxiliaries
+                and predicates.is_scopal(i)
+                and not self.tree.is_verb(head)
+            ):
+                words |= {i, *predicates.auxiliaries.get(i, ())}
+        if not self.tree.is_verb(head):
+            # What is between the copula and the adjective: "is very tall".
+            words |= {
+                i
+                for arc in predicates.above(head)
+                if self._is_degree(arc, head)
+                for i in self.tree.below(arc.head, [head])
+            }
+        return Phrase.from_indices(self.doc[head], words)
+
+    def _is_degree(self, arc: IndexedArc, head: int) -> bool:
+        """Tell whether an arc is from a word such as "very" to an adjective."""
+        return (
+            not self.tree.is_verb(head)
+            and self.tree.modifies(arc)
+            and arc.head == head - 1
+            and self.doc[arc.head].tag_.startswith(("RB", "JJ", "CD", "NN"))
+            and not self.predicates.is_negative(arc.head)
+            and arc.label != self.roles.negation
+        )
+
+    # Adjuncts
+
+    def _modifiers(self, scope: list[int]) -> Iterator[IndexedArc]:
+        """Yield the arcs from what is said about a clause: where, when, how, why."""
+        for i in scope:
+            for arc in self.predicates.above(i):
+                if (
+                    self.tree.modifies(arc)
+                    and not self.predicates.is_scopal(arc.head)
+                    and arc.label != self.roles.negation
+                    and not self.predicates.is_negative(arc.head)
+                    # "It is true that …" is a clause about a clause.
+                    and not (
+                        arc.label == self.roles.subject
+                        and self.predicates.makes_clause(arc.head)
+                    )
+                    and not self._is_degree(arc, i)
+                    and self.doc[arc.head].tag_ not in ("CC", "UH")
+                ):
+                    yield arc
+
+    def _is_adverbial(self, i: int) -> bool:
+        return self.doc[i].tag_.startswith(PREPOSITION_TAGS) and i in self.index.by_head
+
+    # What is above
+
+    def _governor(self, scope: list[int]) -> IndexedArc | None:
+        """Find the verb whose object a clause is, through what is between them."""
+        seen = list(scope)
+        for i in seen:
+            for arc in self.predicates.above(i):
+                if arc.label in self.roles.objects and self.tree.is_verb(arc.head):
+                    if arc.head not in seen:
+                        return arc
+                elif arc.head not in seen and (
+                    (self.tree.modifies(arc) and self.tree.parents.get(i) == arc.head)
+                    or self.roles.is_conjunct(arc.label)
+                ):
+                    seen.append(arc.head)
+        return None
+
+    def _subject_of(self, head: int) -> Phrase | None:
+        for arc in self.predicates.args(head):
+            if arc.label == self.roles.subject:
+                return self._argument(head, _Argument(arc, arc.dep))
+        return None
+
+    def _complement(self, preposition: int) -> Phrase | None:
+        for arc in self.predicates.args(preposition):
+            if arc.label in self.roles.objects:
+                return self.tree.phrase(arc.dep, [preposition])
+        return None
+
+    def _modality(self, head: int, scope: list[int]) -> Iterator[Phrase]:
+        """Yield modals, verbs as "seem", and those as "try" that share the subject."""
+        predicates = self.predicates
+        found = {i for i in scope if predicates.is_scopal(i)}
+        if not is_finite(predicates, head) or found:
+            governor = self._governor(scope)
+            if governor is not None:
+                shared = {arc.dep for arc in predicates.args(head)} & {
+                    arc.dep for arc in predicates.args(governor.head)
+                }
+                if any(i < governor.head for i in shared):
+                    found.add(governor.head)
+        for i in sorted(found):
+            words = {
+                i,
+                *predicates.auxiliaries.get(i, ()),
+                *predicates.particles.get(i, ()),
+            }
+            yield Phrase.from_indices(self.doc[i], words)
+
+    def _asked(
+        self, verb: Phrase, scope: list[int], phrases: Iterable[Phrase]
+    ) -> Phrase | None:
+        """Find what a question asks for; its verb, if the answer is yes or no."""
+        for phrase in phrases:
+            if any(
+                token.tag_.startswith("W")
+                and token.i in self.tree.nodes
+                and not any(
+                    arc.label in self.roles.objects
+                    for arc in self.index.by_head.get(token.i, ())
+                )
+                for token in phrase.tokens
+            ):
+                return phrase
+        for token in verb.tokens:
+            if token.tag_.startswith("W"):
+                return verb
+        sentence = self.sentences[self.numbers[verb.head.i]]
+        is_question = any(token.text == "?" for token in sentence[-2:])
+        is_main = any(i in self.index.tops for i in scope)
+        return verb if is_question and is_main else None
+
+
+@dataclass(frozen=True)
+class _Argument:
+    """An argument, or a part of it if it is a coordination."""
+
+    arc: IndexedArc
+    head: int
+    conjunct: IndexedArc | None = None  # from the part before it
+    left_out: tuple[int, ...] = ()  # the parts after it

@@ -1,0 +1,73 @@
+"""The words by which a clause says that something is not so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from .arc import IndexedArc
+from .predicates import Predicates
+from .roles import NEGATIVE_CONJUNCTIONS, NEGATIVE_NOMINALS, NEGATIVE_PREPOSITIONS
+
+
+def find_negations(
+    predicates: Predicates, head: int, conjuncts: Iterable[IndexedArc]
+) -> list[int]:
+    """Give the words that negate a clause.
+
+    predicates (Predicates): The predicates of the graph.
+    head (int): The word of the clause.
+    conjuncts (Iterable[IndexedArc]): Arcs to the parts of coordinations which are the
+        arguments of the clause: "coffee" in "She drinks tea but not coffee".
+    RETURNS (List[int]): Their indices, in the order of the sentence.
+    """
+    found: set[int] = set()
+    for i in predicates.scope(head):
+        for arc in predicates.above(i):
+            found.update(_of_arc(predicates, arc))
+        for arc in predicates.below(i):
+            if arc.label in predicates.roles.joint_negations:
+                found.update(_free_words(predicates, i - 2, i))
+    for arc in predicates.args(head):
+        found.update(_of_argument(predicates, arc.dep))
+    for arc in conjuncts:
+        found.update(_of_arc(predicates, arc))
+    return sorted(found)
+
+
+def _of_arc(predicates: Predicates, arc: IndexedArc) -> Iterator[int]:
+    """Yield what an arc to a clause negates it by."""
+    roles = predicates.roles
+    if arc.label == roles.negation or (
+        predicates.tree.modifies(arc) and predicates.is_negative(arc.head)
+    ):
+        yield from predicates.expression(arc.head)
+    elif (
+        arc.label in roles.objects
+        and predicates.doc[arc.head].lower_ in NEGATIVE_PREPOSITIONS
+    ):
+        yield arc.head
+    elif arc.label in roles.negative_conjuncts:
+        yield from _free_words(predicates, arc.head, arc.dep)
+
+
+def _of_argument(predicates: Predicates, i: int) -> Iterator[int]:
+    """Yield what makes an argument say that there is none: "no", "nobody"."""
+    doc, roles = predicates.doc, predicates.roles
+    modifiers = [
+        arc.head for arc in predicates.above(i) if arc.label in roles.modifiers
+    ]
+    for word in (*predicates.expression(i), *modifiers):
+        if doc[word].lower_ in NEGATIVE_NOMINALS:
+            yield word
+    if any(roles.is_conjunct(arc.label) for arc in predicates.below(i)):
+        yield from _free_words(predicates, i - 2, i)
+
+
+def _free_words(predicates: Predicates, start: int, end: int) -> Iterator[int]:
+    """Yield "neither" and the like, which are not in the graph, between two words."""
+    for i in range(max(start, 0), end):
+        if (
+            i not in predicates.tree.nodes
+            and predicates.doc[i].lower_ in NEGATIVE_CONJUNCTIONS
+        ):
+            yield i

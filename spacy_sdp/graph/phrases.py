@@ -1,0 +1,261 @@
+"""Phrases: the words that belong to a word, where a graph has many ways between them.
+
+A word of a graph can have several heads. For the phrase of a word, each needs one place
+below one other: the tree of shortest ways from the top of the graph, on which going to
+an argument is short, going to a modifier is longer, and going to a verb through its
+argument, as to a relative clause, is longest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from heapq import heappop, heappush
+from itertools import chain, pairwise
+
+from spacy.tokens import Doc, Span, Token
+
+from .arc import IndexedArc
+from .index import GraphIndex
+from .roles import COMPLEMENTIZERS, CORRELATIVES, Roles
+
+VERB_TAGS = ("VB", "MD")
+NOUN_TAGS = ("NN",)
+PREPOSITION_TAGS = ("IN", "TO", "RP")
+
+# The lengths of ways. What is said of a noun is nearer to it than a relative clause,
+# and a verb that is someone's argument is hardly ever a relative clause.
+ARGUMENT, MODIFIER, MODIFIED, RELATIVE, DETOUR = 2, 3, 4, 8, 24
+
+
+@dataclass(frozen=True)
+class Phrase:
+    """A word with the words that belong to it.
+
+    `spans` are several where other words stand in between. `marker` is a preposition
+    without a meaning of its own, as "to" in "gave it to her"; `spans` are without it.
+
+    >>> clause = graph.clauses()[0]
+    >>> clause.subject, clause.subject.head, clause.subject.spans
+    (The shy cat, cat, (The shy cat,))
+    """
+
+    head: Token
+    spans: tuple[Span, ...]
+    marker: Token | None = None
+
+    @classmethod
+    def from_indices(
+        cls, head: Token, indices: Collection[int], marker: Token | None = None
+    ) -> Phrase:
+        """Make a phrase of tokens, joined to spans where they are neighbours.
+
+        >>> Phrase.from_indices(doc[3], {1, 2, 5}).spans
+        (shy cat, eat)
+        """
+        return cls(head, tuple(_to_spans(head.doc, sorted(indices))), marker)
+
+    @property
+    def text(self) -> str:
+        """RETURNS (str): The words, with a space between separate spans.
+
+        >>> graph.clauses()[0].subject.text
+        'The shy cat'
+        """
+        return " ".join(span.text for span in self.spans)
+
+    @property
+    def tokens(self) -> tuple[Token, ...]:
+        """RETURNS (Tuple[Token, ...]): The words, in the order of the sentence.
+
+        >>> graph.clauses()[0].subject.tokens
+        (The, shy, cat)
+        """
+        return tuple(chain.from_iterable(self.spans))
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def _to_spans(doc: Doc, indices: list[int]) -> Iterator[Span]:
+    start = 0
+    for position, i in enumerate(indices):
+        if position + 1 == len(indices) or indices[position + 1] != i + 1:
+            yield doc[indices[start] : i + 1]
+            start = position + 1
+
+
+class PhraseTree:
+    """Each word of a graph below one other word."""
+
+    def __init__(self, doc: Doc, index: GraphIndex, roles: Roles) -> None:
+        """Find the ways.
+
+        doc (Doc): The document.
+        index (GraphIndex): Its graph.
+        roles (Roles): What the labels do.
+        """
+        self.doc, self.index, self.roles = doc, index, roles
+        self.nodes = {*index.by_head, *index.by_dep, *index.tops, *index.predicates}
+        # Auxiliaries and the like: outside the graph, part of the phrase of a word.
+        self.satellites: set[int] = set()
+        self._satellites_of: dict[int, list[int]] = {}
+        self.parents: dict[int, int] = {}
+        self.depths: dict[int, int] = {}
+        self._find_parents()
+        self.children: dict[int, list[int]] = {}
+        for child, parent in self.parents.items():
+            self.children.setdefault(parent, []).append(child)
+
+    def attach(self, satellite: int, owner: int) -> None:
+        """Make a word that is not in the graph part of the phrase of one that is."""
+        self.satellites.add(satellite)
+        self._satellites_of.setdefault(owner, []).append(satellite)
+
+    def is_verb(self, i: int) -> bool:
+        """Tell whether a word is tagged as a verb, or stands as one after "to"."""
+        tag = self.doc[i].tag_
+        return tag.startswith(VERB_TAGS) or (
+            # Where the tagger is wrong, the graph knows who does it.
+            i > 0
+            and self.doc[i - 1].tag_ == "TO"
+            and i - 1 not in self.nodes
+            and any(
+                arc.dep < i or not tag.startswith(NOUN_TAGS)
+                for arc in self.index.by_head.get(i, ())
+                if arc.label in self.roles.arguments
+            )
+        )
+
+    def is_noun(self, i: int) -> bool:
+        """Tell whether a word is tagged as a noun."""
+        return self.doc[i].tag_.startswith(NOUN_TAGS)
+
+    def modifies(self, arc: IndexedArc) -> bool:
+        """Tell whether the head of an arc says something about its dependent.
+
+        Adjectives, adverbs and prepositions do so by the label of a subject.
+        """
+        return arc.label in self.roles.modifiers or (
+            arc.label == self.roles.subject
+            and not self.is_verb(arc.head)
+            and (not self.is_noun(arc.head) or self.is_preposition(arc.head))
+        )
+
+    def is_preposition(self, i: int) -> bool:
+        """Tell whether a word is a preposition, or ends one as "in order to" does."""
+        return self.doc[i].tag_.startswith(PREPOSITION_TAGS) or any(
+            arc.label in self.roles.parts
+            and arc.dep < i
+            and self.doc[arc.dep].tag_.startswith(PREPOSITION_TAGS)
+            for arc in self.index.by_head.get(i, ())
+        )
+
+    def _find_parents(self) -> None:
+        # Of each part of the graph, one word is first: a top, or what nothing takes.
+        starts = [*self.index.tops]
+        starts += [i for i in sorted(self.nodes) if i not in self.index.by_dep]
+        starts += sorted(self.nodes)
+        for start in starts:
+            if start not in self.depths:
+                self._find_parents_from(start)
+
+    def _find_parents_from(self, start: int) -> None:
+        queue = [(0, 0, start, -1)]
+        while queue:
+            depth, _, i, parent = heappop(queue)
+            if i in self.depths:
+                continue
+            self.depths[i] = depth
+            if parent >= 0:
+                self.parents[i] = parent
+            for length, other in self._ways(i):
+                if other not in self.depths:
+                    heappush(queue, (depth + length, abs(other - i), other, i))
+
+    def _ways(self, i: int) -> Iterator[tuple[int, int]]:
+        for arc in self.index.by_head.get(i, ()):
+            yield MODIFIED if self.modifies(arc) else ARGUMENT, arc.dep
+        for arc in self.index.by_dep.get(i, ()):
+            if self.modifies(arc):
+                yield MODIFIER, arc.head
+            elif any(
+                not self.modifies(other)
+                for other in self.index.by_dep.get(arc.head, ())
+            ):
+                yield DETOUR, arc.head
+            else:
+                yield RELATIVE, arc.head
+
+    def is_below(self, i: int, ancestor: int) -> bool:
+        """Tell whether a word belongs to another one, or is the same."""
+        while i != ancestor and i in self.parents:
+            i = self.parents[i]
+        return i == ancestor
+
+    def below(self, head: int, without: Iterable[int] = ()) -> set[int]:
+        """Give the words of a phrase.
+
+        head (int): Its head.
+        without (Iterable[int]): Words that are not part of it, with what is below them
+            and with what is between them and the head.
+        RETURNS (Set[int]): The words, without those that are not in the graph.
+        """
+        left_out = set()
+        for i in without:
+            while i != head and self.parents.get(i, head) != head:
+                i = self.parents[i]
+            left_out.add(i)
+        found, stack = {head}, [head]
+        while stack:
+            for child in self.children.get(stack.pop(), ()):
+                if child not in left_out and child != head:
+                    found.add(child)
+                    stack.append(child)
+        return found
+
+    def phrase(
+        self, head: int, without: Iterable[int] = (), *, clausal: bool = False
+    ) -> Phrase:
+        """Give a word with the words that belong to it.
+
+        head (int): The word.
+        without (Iterable[int]): Words that are not part of the phrase, as the predicate
+            of a relative clause whose subject it is.
+        clausal (bool): Whether a word such as "that" or "to" may introduce it.
+        RETURNS (Phrase): The phrase.
+        """
+        found = self.below(head, without)
+        for i in tuple(found):
+            found.update(self._satellites_of.get(i, ()))
+        self._fill_gaps(found)
+        introductions = set(COMPLEMENTIZERS) if clausal else set()
+        if any(self.roles.is_conjunct(arc.label) for arc in self._args(head)):
+            introductions |= CORRELATIVES
+        before = min(found) - 1
+        if (
+            before >= 0
+            and self._is_free(before)
+            and (
+                self.doc[before].lower_ in introductions
+                # The owner is the noun before a relative clause.
+                or self.doc[before].tag_ == "WP$"
+            )
+        ):
+            found.add(before)
+        return Phrase.from_indices(self.doc[head], found)
+
+    def _args(self, i: int) -> tuple[IndexedArc, ...]:
+        return self.index.by_head.get(i, ())
+
+    def _fill_gaps(self, found: set[int]) -> None:
+        """Add what stands between the words and belongs to no other word."""
+        for left, right in pairwise(sorted(found)):
+            if all(map(self._is_free, range(left + 1, right))):
+                found.update(range(left + 1, right))
+
+    def _is_free(self, i: int) -> bool:
+        return i not in self.nodes and i not in self.satellites

@@ -1,0 +1,385 @@
+"""The words of a graph that make clauses, and the words around them.
+
+Around the word of a clause are its auxiliaries, which are not in the graph, and what
+the graph puts above it: negations, modals, and verbs as "seem", which say something
+about the clause and not about its subject.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from spacy.tokens import Doc
+
+from .arc import IndexedArc
+from .index import GraphIndex
+from .phrases import PhraseTree
+from .roles import (
+    COMPLEMENTIZERS,
+    NEGATIVE_ADVERBS,
+    Roles,
+)
+
+ADVERB_TAGS = ("RB", "WRB")
+NOMINAL_TAGS = ("NN", "PRP", "DT", "WP")
+PARTICLE_TAGS = ("RP", "IN", "RB", "TO")
+
+
+class Predicates:
+    """The words of a graph that make clauses, in the order of the sentence."""
+
+    def __init__(self, doc: Doc, index: GraphIndex, roles: Roles) -> None:
+        """Find them.
+
+        doc (Doc): The document.
+        index (GraphIndex): Its graph.
+        roles (Roles): What the labels do.
+        """
+        self.doc, self.index, self.roles = doc, index, roles
+        self.tree = PhraseTree(doc, index, roles)
+        self.auxiliaries: dict[int, list[int]] = {}
+        self.particles: dict[int, list[int]] = {}
+        self._claim_auxiliaries()
+        self.heads = [i for i in sorted(self.tree.nodes) if self.makes_clause(i)]
+        for head in self.heads:
+            self._claim_particles(head)
+
+    def args(self, i: int) -> Iterator[IndexedArc]:
+        """Yield the arcs from a word to its arguments, subject first."""
+        for label in self.roles.arguments:
+            yield from (arc for arc in self.below(i) if arc.label == label)
+        if i in self.auxiliaries:
+            # "Everyone is here": a copula makes a predicate of what else is a place.
+            yield from (arc for arc in self.below(i) if arc.label == self.roles.place)
+
+    def below(self, i: int) -> tuple[IndexedArc, ...]:
+        """Give the arcs from a word."""
+        return self.index.by_head.get(i, ())
+
+    def above(self, i: int) -> tuple[IndexedArc, ...]:
+        """Give the arcs to a word."""
+        return self.index.by_dep.get(i, ())
+
+    # Auxiliaries
+
+    def _claim_auxiliaries(self) -> None:
+        """Find the predicate of each auxiliary: a verb that is not in the graph."""
+        tree = self.tree
+        for i in range(len(self.doc)):
+            if i in tree.nodes or not tree.is_verb(i):
+                continue
+            owner = self._owner(i)
+            if owner is not None:
+                self.auxiliaries.setdefault(owner, []).append(i)
+                tree.attach(i, owner)
+
+    def _owner(self, auxiliary: int) -> int | None:
+        inverted = False
+        candidates: list[int] = []
+        for i in self._rest_of_sentence(auxiliary):
+            token = self.doc[i]
+            if i not in self.tree.nodes:
+                # A relative clause has its own auxiliaries.
+                if token.tag_ in ("WP", "WDT") and not candidates:
+                    inverted = True
+                continue
+            if self._can_have_auxiliaries(i):
+                if not inverted:
+                    return i
+                if any(
+                    auxiliary < arc.dep < i and self.tree.parents.get(i) != arc.dep
+                    for arc in self.args(i)
+                ):
+                    candidates.append(i)
+            elif not token.tag_.startswith(ADVERB_TAGS) or not self._modifies_later(i):
+                inverted = inverted or not self._modifies_later(i)
+        return min(candidates, key=self.tree.depths.__getitem__, default=None)
+
+    def _rest_of_sentence(self, i: int) -> Iterator[int]:
+        for token in self.doc[i + 1 :]:
+            if token.is_sent_start:
+                return
+            yield token.i
+
+    def _can_have_auxiliaries(self, i: int) -> bool:
+        """Tell whether a word can follow "be", "have" or "do"."""
+        arcs = self.below(i)
+        if self.tree.is_verb(i):
+            return not self._is_prenominal(i)
+        if self.doc[i].tag_.startswith(("DT", "PRP$", "PDT", "CD", "WDT", "POS")):
+            return False
+        return any(
+            arc.dep < i and arc.label in (self.roles.subject, self.roles.place)
+            for arc in arcs
+        ) or any(
+            # "How competent is Abrams?" has the auxiliary later; "Is it true that …"
+            arc.dep > i
+            and arc.label == self.roles.subject
+            and self.tree.is_verb(arc.dep)
+            for arc in arcs
+            if self.doc[i].tag_.startswith("JJ")
+        )
+
+    def _modifies_later(self, i: int) -> bool:
+        """Tell whether a word is an adverb, adjective or the like before its word."""
+        arcs = self.below(i)
+        return bool(arcs) and all(
+            self.tree.modifies(arc) and arc.dep > i for arc in arcs
+        )
+
+    def _is_prenominal(self, i: int) -> bool:
+        """Tell whether a word stands as an adjective before its noun."""
+        parent = self.tree.parents.get(i)
+        return (
+            parent is not None
+            and parent > i
+            and self.tree.is_noun(parent)
+            and any(arc.dep == parent for arc in self.below(i))
+            and not any(arc.dep < i for arc in self.args(i))
+            and all(
+                self.tree.is_below(j, parent)
+                for j in range(i + 1, parent)
+                if j in self.tree.nodes
+            )
+            and not any(
+                not self.tree.modifies(arc) and self.tree.is_verb(arc.head)
+                for arc in self.above(i)
+            )
+        )
+
+    # Which words make clauses
+
+    def makes_clause(self, i: int) -> bool:
+        """Tell whether a word makes a clause, and not only a part of one."""
+        if self.is_scopal(i) or self._is_prenominal(i) or self._is_part(i):
+            return False
+        if i in self.auxiliaries:
+            return True
+        has_args = any(True for _ in self.args(i))
+        if self.tree.is_verb(i):
+            return has_args or self._is_said(i)
+        if not has_args or not self._is_said(i):
+            return False
+        # A verb that the tagger has taken for a noun, or "like" for a preposition, has
+        # its subject before it.
+        return self.doc[i].tag_.startswith("JJ") or (
+            (self.tree.is_noun(i) or i in self.index.tops)
+            and any(
+                arc.label == self.roles.subject
+                and arc.dep < i
+                # Of a conjunction, such as "because", that is another clause.
+                and self.doc[arc.dep].tag_.startswith(NOMINAL_TAGS)
+                and (self.tree.is_noun(i) or arc.dep not in self.index.by_head)
+                for arc in self.args(i)
+            )
+        )
+
+    def _is_part(self, i: int) -> bool:
+        """Tell whether a word is part of an expression, as in "according to"."""
+        return any(arc.label in self.roles.parts for arc in self.above(i))
+
+    def _is_said(self, i: int) -> bool:
+        """Tell whether a word is where only clauses are, and not in a noun phrase."""
+        if i in self.index.tops:
+            return True
+        for arc in self.above(i):
+            if (
+                arc.label == self.roles.negation
+                or self._is_operator(arc.head)
+                or (arc.label in self.roles.objects and self.tree.is_verb(i))
+                or (
+                    self.tree.is_verb(arc.head)
+                    and arc.label in self.roles.arguments
+                    and not self.tree.is_noun(i)
+                )
+                or (
+                    self.roles.is_conjunct(arc.label)
+                    # Backwards only: graphs of a parser can have cycles.
+                    and arc.head < i
+                    and self.makes_clause(arc.head)
+                )
+            ):
+                return True
+        return False
+
+    def is_scopal(self, i: int) -> bool:
+        """Tell whether a word says something about a clause, and nothing else.
+
+        Such are modals, and words as "seem" in "The children seem to like it", where
+        the subject belongs to the other verb.
+        """
+        tag = self.doc[i].tag_
+        arcs = list(self.args(i))
+        if len(arcs) != 1 or not tag.startswith(("VB", "MD", "JJ")):
+            return False
+        if tag == "MD":
+            return True
+        below = self.below_scope(i)
+        return (
+            min(arcs[0].dep, below) > i
+            and any(arc.dep < i for arc in self.args(below))
+            and not self.is_negative(i)
+            and (
+                self.tree.is_verb(below)
+                or below in self.auxiliaries
+                # "The soup smells good" has the adjective's subject, too.
+                or (self.doc[below].tag_.startswith("JJ") and self.tree.is_verb(i))
+            )
+        )
+
+    def below_scope(self, i: int) -> int:
+        """Give the word of the clause that a negation, modal or adverb is about."""
+        seen: set[int] = set()
+        while i not in seen:
+            seen.add(i)
+            arcs = self.below(i)
+            args = list(self.args(i))
+            raising = (
+                # As "seem", whose only argument is a later verb.
+                len(args) == 1
+                and self.doc[i].tag_.startswith(("VB", "JJ"))
+                and args[0].dep > i
+                and any(True for _ in self.args(args[0].dep))
+            )
+            for arc in arcs:
+                if (
+                    arc.label == self.roles.negation
+                    or (arc.label == self.roles.subject and self._is_operator(i))
+                    or (raising and arc == args[0])
+                ):
+                    i = arc.dep
+                    break
+        return i
+
+    def _is_operator(self, i: int) -> bool:
+        """Tell whether a word can stand above a clause: a modal, adverb or the like."""
+        if i in self.auxiliaries:
+            return False
+        return self.doc[i].tag_ == "MD" or (
+            not self.tree.is_verb(i)
+            and (
+                self.doc[i].tag_.startswith(("CC", "UH", *ADVERB_TAGS))
+                or self.tree.is_preposition(i)
+            )
+        )
+
+    # What is above a clause
+
+    def scope(self, head: int) -> list[int]:
+        """Give the words that say something about a whole clause, with its own word.
+
+        head (int): The word of the clause.
+        RETURNS (List[int]): It, its modals, its negations and verbs as "seem", and
+            those of the clause that it is coordinated with if it shares auxiliaries.
+        """
+        found = [head]
+        for i in found:
+            for arc in self.above(i):
+                if arc.head in found:
+                    continue
+                if (
+                    arc.label == self.roles.negation
+                    or self.is_scopal(arc.head)
+                    or (self.tree.modifies(arc) and self.is_negative(arc.head))
+                    # "can be used to learn" is a modal above the purpose.
+                    or (self._is_operator(arc.head) and self._is_scoped(arc))
+                    or (
+                        self.roles.is_conjunct(arc.label)
+                        and i == head
+                        and self.shares_auxiliaries(arc.head, head)
+                        and arc.label not in self.roles.negative_conjuncts
+                    )
+                ):
+                    found.append(arc.head)
+        return found
+
+    def _is_scoped(self, arc: IndexedArc) -> bool:
+        """Tell whether a modifier is itself negated or below a modal."""
+        return self.tree.modifies(arc) and any(
+            other.label == self.roles.negation or self.doc[other.head].tag_ == "MD"
+            for other in self.above(arc.head)
+        )
+
+    def shares_auxiliaries(self, first: int, second: int) -> bool:
+        """Tell whether a clause has the auxiliaries of one it is coordinated with."""
+        return (
+            first < second
+            and second not in self.auxiliaries
+            and not self.doc[second].tag_.startswith(("VBD", "VBP", "VBZ"))
+        )
+
+    def auxiliaries_of(self, head: int) -> list[int]:
+        """Give the auxiliaries of a clause, also those in front of a coordination."""
+        for arc in self.above(head):
+            if self.roles.is_conjunct(arc.label) and self.shares_auxiliaries(
+                arc.head, head
+            ):
+                return self.auxiliaries.get(arc.head, [])
+        return self.auxiliaries.get(head, [])
+
+    def is_negative(self, i: int) -> bool:
+        """Tell whether an adverb negates, as "never" and "no longer"."""
+        return self.doc[i].tag_.startswith(("RB", "CC", "DT", "JJR")) and any(
+            self.doc[j].lower_ in NEGATIVE_ADVERBS for j in self.expression(i)
+        )
+
+    def expression(self, i: int) -> Iterator[int]:
+        """Yield a word and what makes one expression with it, as "according to"."""
+        yield i
+        for arc in self.below(i):
+            if arc.label in self.roles.parts:
+                yield arc.dep
+
+    # Words around it
+
+    def _claim_particles(self, head: int) -> None:
+        """Find the particles and prepositions that are part of what a verb means."""
+        objects = {arc.dep: arc.label for arc in self.args(head)}
+        for i in self._rest_of_sentence(head):
+            token = self.doc[i]
+            if i in self.tree.nodes or not token.tag_.startswith(PARTICLE_TAGS):
+                break
+            if self._introduces(i, head):
+                break
+            self._claim(i, head)
+        ends = [max(self.tree.below(dep, [head])) for dep in objects if dep > head]
+        for end in ends:
+            i = end + 1
+            if (
+                i < len(self.doc)
+                and not self.doc[i].is_sent_start
+                and i not in self.tree.nodes
+                and i not in self.tree.satellites
+                and self.doc[i].tag_.startswith(("RP", "IN", "RB"))
+                and (i + 1 == len(self.doc) or i + 1 not in self.tree.nodes)
+            ):
+                self._claim(i, head)
+
+    def _claim(self, particle: int, head: int) -> None:
+        self.tree.attach(particle, head)
+        self.particles.setdefault(head, []).append(particle)
+
+    def _introduces(self, i: int, head: int) -> bool:
+        """Tell whether a word outside the graph introduces an argument."""
+        word = self.doc[i].lower_
+        following = next(
+            (j for j in self._rest_of_sentence(i) if j in self.tree.nodes), None
+        )
+        if following is None:
+            return False
+        if word == "by":
+            return any(
+                arc.label == self.roles.subject and arc.dep > head
+                for arc in self.args(head)
+            )
+        return word in COMPLEMENTIZERS and any(
+            arc.dep >= following and self.clause_below(arc.dep) is not None
+            for arc in self.args(head)
+        )
+
+    def clause_below(self, i: int) -> int | None:
+        """Give the word of the clause that an argument is, if it is one."""
+        below = self.below_scope(i)
+        if self.makes_clause(below):
+            return below
+        return None

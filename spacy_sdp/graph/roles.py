@@ -1,0 +1,150 @@
+"""What the labels of a formalism do in a clause, and words on which it is silent."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+@dataclass(frozen=True)
+class Roles:
+    """What the labels of one formalism do in a clause.
+
+    A label is either an argument, which the head takes, or a modifier, by which the
+    head says something about the dependent, or a part, which belongs to the head.
+    Coordination goes from one part to the next.
+    """
+
+    name: str
+    subject: str  # who does it, also in a passive
+    objects: tuple[str, ...]  # in the order in which they are to be listed
+    negation: str  # negation -> what is not the case
+    modifiers: frozenset[str]  # what is said of the dependent
+    parts: frozenset[str]  # what the head is not complete without
+    conjunct: str  # from one part of a coordination to the next
+    conjunct_affixes: tuple[str, str]  # likewise, with the conjunction between these
+    negative_conjuncts: frozenset[str]  # the next part is what is not the case
+    joint_negations: frozenset[str]  # both parts are what is not the case
+    place: str  # where someone is -> who is there
+    adverbials: dict[str, str]  # what a modifier answers: where, when, how or why
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """RETURNS (Tuple[str, ...]): The labels of the arguments, subject first."""
+        return self.subject, *self.objects
+
+    def is_conjunct(self, label: str) -> bool:
+        """Tell whether a label goes to the next part of a coordination."""
+        prefix, suffix = self.conjunct_affixes
+        return label == self.conjunct or (
+            label.startswith(prefix) and label.endswith(suffix)
+        )
+
+    def knows(self, label: str) -> bool:
+        """Tell whether a label is one of this formalism."""
+        return (
+            label in self.arguments
+            or label in self.modifiers
+            or label in self.parts
+            or self.is_conjunct(label)
+        )
+
+
+DM = Roles(
+    name="DM",
+    subject="ARG1",
+    objects=("ARG2", "ARG3", "ARG4", "than"),
+    negation="neg",
+    modifiers=_words(
+        "BV appos comp comp_enough comp_less comp_so comp_too compound loc manner "
+        "measure neg parenthetical poss subord times"
+    ),
+    parts=_words("mwe of part plus"),
+    conjunct="conj",
+    conjunct_affixes=("_", "_c"),
+    negative_conjuncts=_words(
+        "_nor_c _not_c _and+not_c _but+not_c _rather+than_c _instead+of_c"
+    ),
+    joint_negations=frozenset({"_nor_c"}),
+    place="loc",
+    adverbials={"manner": "how"},
+)
+
+# Another formalism is another table here.
+FORMALISMS = (DM,)
+
+
+def find_roles(labels: Iterable[str]) -> Roles:
+    """Give the table of the formalism that labels are from.
+
+    labels (Iterable[str]): The labels of a graph.
+    RETURNS (Roles): The table that knows most of them.
+    """
+    counts = Counter(labels)
+    best = max(FORMALISMS, key=lambda roles: _known(roles, counts))
+    if 2 * _known(best, counts) < counts.total():
+        unknown = next(label for label in counts if not best.knows(label))
+        names = " or ".join(roles.name for roles in FORMALISMS)
+        raise ValueError(
+            f"Clauses can be read off graphs in {names}, and this one has labels such "
+            f"as {unknown!r}. Use a pipeline that parses into {names}, or read the "
+            "arcs themselves with graph.triples()."
+        )
+    return best
+
+
+def _known(roles: Roles, counts: Counter[str]) -> int:
+    return sum(count for label, count in counts.items() if roles.knows(label))
+
+
+# DM treats these as any adverb, determiner or pronoun; only "not" has its own label.
+NEGATIVE_ADVERBS = _words(
+    "barely hardly n't neither never no nor not nowhere rarely scarcely seldom"
+)
+NEGATIVE_NOMINALS = _words("neither no nobody none nothing nor")
+NEGATIVE_CONJUNCTIONS = _words("n't neither nor not")
+NEGATIVE_PREPOSITIONS = frozenset({"without"})
+
+CONDITIONS = _words("assuming if lest provided providing unless")
+SOURCES = frozenset({"according"})
+
+# Auxiliaries are not in the graph of DM, so that their forms say what they are.
+BE_FORMS = _words("am are be been being get gets got is 'm 're 's was were")
+HAVE_FORMS = _words("had has have having 'd 've")
+PAST_FORMS = _words("was were did had 'd")
+FUTURE_FORMS = _words("'ll shall sha will wo")
+
+# What introduces a clause and means nothing, unlike a preposition.
+COMPLEMENTIZERS = _words("for if that to whether")
+# Outside the graph, before a coordination.
+CORRELATIVES = _words("both either neither")
+
+# Which question an adjunct answers, by the word that introduces it …
+QUESTIONS = {
+    "where": "above across along among around at away back behind below beside between "
+    "from here home in inside into near off on onto opposite out outside over past "
+    "somewhere there through throughout to toward towards under up upon where",
+    "when": "after afterwards ago already always before during earlier ever finally "
+    "later never now often once recently since sometimes soon still then today "
+    "tomorrow tonight until usually when whenever while yesterday yet",
+    "why": "because cause due so that thanks therefore why",
+    "how": "by how like together via well with without",
+}
+ANSWERS = {word: role for role, words in QUESTIONS.items() for word in words.split()}
+
+# … if it is not a clause: "to learn", "so that it works" …
+PURPOSES = _words("for order so to")
+# … or, if it is a time, by the noun in it.
+TIMES = _words(
+    "afternoon age century date day dawn decade end evening friday future hour january "
+    "february march april may june july august september october november december "
+    "midnight minute moment monday month morning night noon past period saturday "
+    "season second spring summer sunday thursday time today tomorrow tonight tuesday "
+    "autumn fall war wednesday week weekend winter year yesterday"
+)
+ENTITIES_OF_TIME = frozenset({"DATE", "TIME"})  # where a pipeline finds entities

@@ -1,0 +1,303 @@
+from pathlib import Path
+
+import pytest
+import spacy
+from hypothesis import given
+from hypothesis import strategies as st
+from spacy.tokens import Doc
+
+from spacy_sdp import SemanticGraph, formats, register_extensions
+from spacy_sdp.formats.bridge import to_doc
+from spacy_sdp.graph.arc import IndexedArc
+
+FOLDER = Path(__file__).parent
+# How clauses.txt calls the fields of a clause that are not there by default.
+FIELDS = {
+    "where": "where",
+    "when": "when",
+    "why": "why",
+    "how": "how",
+    "others": "others",
+    "modality": "modality",
+    "by": "attribution",
+    "if": "conditional",
+    "asked": "asked",
+}
+
+
+def read_expected():
+    """Give the clauses of each sentence, as rows of strings."""
+    expected = {}
+    for line in (FOLDER / "clauses.txt").read_text(encoding="utf8").splitlines():
+        if line.startswith("> "):
+            rows = expected.setdefault(line[2:], [])
+        elif line and not line.startswith("#"):
+            rows.append(to_row(line.split(" | ")))
+    return expected
+
+
+def to_row(cells):
+    row = dict.fromkeys(["subject", "verb", "objects", "negated", *FIELDS.values()], "")
+    values = ["" if cell == "-" else cell for cell in cells[:3]]
+    row |= zip(("subject", "verb", "objects"), values, strict=True)
+    for cell in cells[3:]:
+        name, _, value = cell.partition(": ")
+        row["negated" if name == "not" else FIELDS[name]] = value or "yes"
+    return row
+
+
+def read_docs():
+    """Give the sentences with their gold graphs and tags, by text."""
+    nlp = spacy.blank("en")
+    docs = {}
+    records = formats.read(FOLDER / "clauses.sdp")
+    for text, record in zip(read_expected(), records, strict=True):
+        doc, gold = nlp(text), to_doc([record], nlp.vocab)
+        for token, annotated in zip(doc, gold, strict=True):
+            assert token.text == annotated.text
+            token.tag_, token.lemma_ = annotated.tag_, annotated.lemma_
+        doc._.sdp = gold._.sdp
+        docs[text] = doc
+    return docs
+
+
+@pytest.fixture
+def tagged(cat):
+    for token, tag in zip(cat, ("DT", "JJ", "NN", "VBZ", "TO", "VB", "."), strict=True):
+        token.tag_ = tag
+    return cat
+
+
+EXPECTED = read_expected()
+DOCS = read_docs()
+
+
+def clauses_of(text, **settings):
+    return DOCS[text]._.sdp.clauses(**settings)
+
+
+def test_there_are_a_hundred_sentences():
+    assert len(EXPECTED) >= 100
+
+
+@pytest.mark.parametrize("text", EXPECTED)
+def test_clauses_are_those_that_a_person_would_write_down(text):
+    rows = [clause.to_dict() for clause in clauses_of(text)]
+    assert [{name: row[name] for name in to_row("---")} for row in rows] == (
+        EXPECTED[text]
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "propositions"),
+    [
+        ("The wound was washed by the nurse.", ["the wound was washed by the nurse"]),
+        ("She turned the radio off.", ["she turned off the radio"]),
+        ("Where does your sister work?", ["your sister does work where"]),
+        ("There is a mouse in the kitchen.", ["there is a mouse in the kitchen"]),
+        (
+            "Rome, which attracts many tourists, has seven hills.",
+            [
+                "Rome attracts many tourists",
+                "Rome, which attracts many tourists, has seven hills",
+            ],
+        ),
+        ("Are there any questions?", ["there are any questions"]),
+        ("We no longer use that machine.", ["we no longer use that machine"]),
+        (
+            "The teacher gave a pencil to the girl.",
+            ["the teacher gave a pencil to the girl"],
+        ),
+        (
+            "The children seem to like the teacher.",
+            ["the children seem to like the teacher"],
+        ),
+        (
+            "The thief tried to open the safe.",
+            ["the thief tried to open the safe", "the thief to open the safe"],
+        ),
+        (
+            "The house in which they live belongs to a banker.",
+            [
+                "they live in the house",
+                "the house in which they live belongs to a banker",
+            ],
+        ),
+        (
+            "If it rains, we will stay at home.",
+            ["it rains", "we will stay at home if it rains"],
+        ),
+    ],
+)
+def test_text_is_a_plain_proposition(text, propositions):
+    assert [clause.text for clause in clauses_of(text)] == propositions
+
+
+def test_active_and_passive_have_the_same_arguments():
+    (active,) = clauses_of("The nurse washed the wound.")
+    (passive,) = clauses_of("The wound was washed by the nurse.")
+    assert active.subject.head.text == passive.subject.head.text == "nurse"
+    assert active.objects[0].head.text == passive.objects[0].head.text == "wound"
+    assert (active.voice, passive.voice) == ("active", "passive")
+
+
+@pytest.mark.parametrize(
+    ("text", "tense", "aspect"),
+    [
+        ("The nurse washed the wound.", "past", ""),
+        ("The old mill has been sold by the city council.", "present", "perfect"),
+        ("The new stadium is being built near the river.", "present", "progressive"),
+        ("When will the concert begin?", "future", ""),
+        ("You must lock the gate.", "", ""),
+        ("The letter might have been lost.", "", "perfect"),
+        ("The tenor was singing, and the pianist was too.", "past", "progressive"),
+    ],
+)
+def test_tense_and_aspect(text, tense, aspect):
+    clause = clauses_of(text)[0]
+    assert (clause.tense, clause.aspect) == (tense, aspect)
+
+
+def test_coordination_is_distributed_on_request():
+    text = "Clara and Paul painted the kitchen and the hall."
+    assert len(clauses_of(text)) == 1
+    rows = [clause.to_dict() for clause in clauses_of(text, conjuncts=True)]
+    assert [(row["subject"], row["objects"]) for row in rows] == [
+        ("Clara", "the kitchen"),
+        ("Clara", "the hall"),
+        ("Paul", "the kitchen"),
+        ("Paul", "the hall"),
+    ]
+
+
+def test_each_part_of_a_distributed_coordination_has_its_own_negation(nlp):
+    doc = Doc(
+        nlp.vocab,
+        words=["She", "drinks", "tea", "but", "not", "coffee"],
+        tags=["PRP", "VBZ", "NN", "CC", "RB", "NN"],
+    )
+    doc._.sdp = [(1, 0, "ARG1"), (1, 2, "ARG2"), (2, 5, "_but+not_c")]
+    (one,) = doc._.sdp.clauses()
+    assert (str(one.objects[0]), one.negated) == ("tea but not coffee", False)
+    rows = doc._.sdp.clauses(conjuncts=True)
+    assert [(str(row.objects[0]), row.negated) for row in rows] == [
+        ("tea", False),
+        ("coffee", True),
+    ]
+
+
+def test_negation_has_the_words_that_negate():
+    (clause,) = clauses_of("We no longer use that machine.")
+    assert [token.text for token in clause.negation] == ["no", "longer"]
+
+
+def test_nested_clauses_are_linked():
+    said, rise = clauses_of("The minister said that taxes would rise.")
+    assert said.object_clause is rise
+    assert rise.attribution == said.subject
+    laughed = clauses_of("It surprised everyone that the queen laughed.")
+    assert laughed[0].subject_clause is laughed[1]
+
+
+def test_phrases_have_heads_spans_and_markers():
+    gave, given = (
+        clauses_of(text)[0]
+        for text in (
+            "The teacher gave a pencil to the girl.",
+            "The winner was given a medal by the mayor.",
+        )
+    )
+    girl = gave.objects[1]
+    assert (girl.head.text, girl.marker.text, girl.text) == ("girl", "to", "the girl")
+    assert given.subject.marker.text == "by"
+    (turned,) = clauses_of("She turned the radio off.")
+    assert [span.text for span in turned.verb.spans] == ["turned", "off"]
+    assert turned.verb.tokens == (turned.sentence[1], turned.sentence[4])
+
+
+def test_score_is_that_of_the_least_certain_arc():
+    doc = DOCS["The nurse washed the wound."]
+    graph = doc._.sdp
+    scored = {(2, 1): 0.9, (2, 4): 0.7}
+    arcs = [
+        IndexedArc(*arc[:3], scored.get(arc[:2], 0.5)) for arc in graph.indexed_arcs
+    ]
+    (clause,) = SemanticGraph.from_arcs(doc, arcs, [2]).clauses()
+    assert clause.score == 0.7
+    assert graph.clauses()[0].score is None
+
+
+def test_attributes_follow_the_name_of_the_graph(tagged):
+    register_extensions("other")
+    assert tagged._.other_clauses == tagged[:3]._.other_clauses == []
+    tagged._.other = tagged._.sdp
+    assert [str(clause.verb) for clause in tagged._.other_clauses] == ["wants", "eat"]
+    assert tagged._.other_clauses == tagged._.sdp_clauses
+    assert [str(clause.verb) for clause in tagged[4:]._.sdp_clauses] == ["eat"]
+
+
+def test_clauses_of_a_text_stay_in_their_sentences(nlp):
+    docs = [DOCS["The river is deep."], DOCS["He never answers letters."]]
+    doc = Doc(
+        nlp.vocab,
+        words=[token.text for each in docs for token in each],
+        tags=[token.tag_ for each in docs for token in each],
+        sent_starts=[not token.i for each in docs for token in each],
+    )
+    arcs = [
+        (arc.head + start, arc.dep + start, arc.label)
+        for each, start in zip(docs, (0, len(docs[0])), strict=True)
+        for arc in each._.sdp.indexed_arcs
+    ]
+    doc._.sdp = SemanticGraph.from_arcs(doc, arcs, [3, 6])
+    together = doc._.sdp.clauses()
+    assert [clause.sentence for clause in together] == list(doc.sents)
+    assert [clause.text for clause in together] == [
+        clause.text for each in docs for clause in each._.sdp.clauses()
+    ]
+
+
+def test_other_formalisms_are_refused_by_name(tagged):
+    tagged._.sdp = [(3, 2, "ACT-arg"), (3, 5, "PAT-arg")]
+    with pytest.raises(ValueError, match=r"in DM, and this one has .* 'ACT-arg'"):
+        tagged._.sdp.clauses()
+
+
+def test_graphs_with_cycles_or_without_arcs_have_no_endless_clauses(tagged):
+    tagged._.sdp = []
+    assert tagged._.sdp.clauses() == []
+    tagged._.sdp = [(3, 5, "ARG2"), (5, 3, "ARG2"), (3, 2, "_and_c"), (2, 3, "_and_c")]
+    assert [str(clause.verb) for clause in tagged._.sdp.clauses()] == ["wants", "eat"]
+    assert len(tagged._.sdp.clauses(conjuncts=True)) == 2
+
+
+TAGS = ("VBD", "VBG", "VBN", "MD", "NN", "JJ", "RB", "IN", "TO", "DT", "CC", "WP", "EX")
+LABELS = ("ARG1", "ARG2", "ARG3", "neg", "loc", "_and_c", "_nor_c", "mwe", "BV", "than")
+
+
+@given(
+    st.lists(st.sampled_from(TAGS), min_size=1, max_size=8),
+    st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7), st.sampled_from(LABELS))),
+    st.integers(0, 7),
+)
+def test_any_graph_has_clauses_whose_words_are_its_own(tags, arcs, top):
+    vocab = next(iter(DOCS.values())).vocab
+    doc = Doc(vocab, words=[tag.lower() for tag in tags], tags=tags)
+    unique = {
+        (head, dep): (head, dep, label)
+        for head, dep, label in arcs
+        if head != dep and max(head, dep) < len(doc)
+    }
+    graph = SemanticGraph.from_arcs(doc, unique.values(), [top % len(doc)])
+    for conjuncts in (False, True):
+        for clause in graph.clauses(conjuncts=conjuncts):
+            assert clause.verb.head in clause.verb.tokens
+            assert clause.text
+            assert set(clause.to_dict()) >= {"subject", "verb", "objects", "text"}
+            for phrase in (clause.subject, *clause.objects):
+                assert phrase is None or phrase.head in phrase.tokens
+
+
+def test_a_doc_without_tags_is_refused(cat):
+    with pytest.raises(ValueError, match=r"has no tags \(token.tag_\). Add a tagger"):
+        cat._.sdp.clauses()
