@@ -1,4 +1,4 @@
-"""Make the wheel of a trained pipeline, with a model card.
+"""Package a trained pipeline as a wheel, with a model card.
 
     python scripts/package.py training/small/rounded packages \\
         --name en_sdp_dm_sm --version 0.4.0 --metrics metrics/small \\
@@ -23,30 +23,33 @@ from spacy.cli.package import package
 
 ENCODER = "transformer"
 DESCRIPTION = (
-    "English text to DM semantic dependency graphs in Doc._.sdp, with sentence "
-    "boundaries, tags and lemmas."
+    "English pipeline for semantic dependency graphs in the DM formalism (Doc._.sdp), "
+    "with sentence boundaries, tags and lemmas."
 )
 NOTES = (
-    "{encoder} All graphs that people have checked were of Wikipedia articles of 2008 "
-    "about computing and linguistics, so it knows other kinds of text less well: "
-    "questions, dialogue, lists, e-mail. It finds arcs and tops, not the senses of "
-    "predicates, and now and then no top. Tags are those of the Penn Treebank "
-    "(Token.tag_); there are no universal ones (Token.pos_). The scores are labelled "
-    "F1, tops included, on WeScience articles of Wikipedia (test) and a Sherlock "
-    "Holmes story (ood): on the tokens of the treebank with predicted tags (sdp_lf_*), "
-    "and through the whole pipeline from raw texts of 8 sentences (sdp_lf_*_raw). "
-    "Those of tags, lemmas and sentence boundaries are on the development data of UD "
-    "English-EWT. They are not comparable with scores on the DM of SemEval 2015: other "
-    "text, and a newer grammar. Made from data under these licences: {licences}."
+    "{encoder} The gold data are Wikipedia articles of 2008 about computing and "
+    "linguistics, so accuracy is lower on other kinds of text, such as questions, "
+    "dialogue, lists and e-mail. The pipeline predicts arcs and tops, but not the "
+    "senses of predicates, and some sentences have no top. Tags are those of the Penn "
+    "Treebank (Token.tag_); universal tags (Token.pos_) are not predicted. The scores "
+    "are labelled F1, tops included, on WeScience articles of Wikipedia (test) and on "
+    "a Sherlock Holmes story, which is out-of-domain (ood): on gold tokens with "
+    "predicted tags (sdp_lf_*), and on raw texts of 8 sentences (sdp_lf_*_raw). Tags, "
+    "lemmas and sentence boundaries are scored on the development data of UD "
+    "English-EWT. The scores are not comparable with those on the DM of SemEval 2015, "
+    "which has other texts and an older grammar. Licences of the sources: {licences}."
 )
 ENCODERS = {
     "en_sdp_dm_sm": (
-        "Hash embeddings and a BiLSTM, no transformer; trained also on sentences of UD "
-        "English-EWT as en_sdp_dm_md had parsed them."
+        "Hash embeddings and a BiLSTM, without a transformer. Distilled from "
+        "en_sdp_dm_md: the training data include silver data, sentences of UD "
+        "English-EWT that en_sdp_dm_md has annotated."
     ),
     "en_sdp_dm_md": (
-        "MiniLM-L6, a transformer small enough for CPUs, fine-tuned, also on sentences "
-        "of UD English-EWT as it had parsed them before; the mean of two trainings."
+        "MiniLM-L6, a transformer that is small enough for CPUs, fine-tuned. Trained "
+        "by self-training: the training data include silver data, sentences of UD "
+        "English-EWT that an earlier stage of the parser has annotated. The weights "
+        "are the average of two training runs."
     ),
 }
 CC_BY_SA_3 = "CC BY-SA 3.0 (https://creativecommons.org/licenses/by-sa/3.0)"
@@ -71,7 +74,7 @@ MINILM = {
     "author": "sentence-transformers",
     "license": "Apache 2.0 (https://www.apache.org/licenses/LICENSE-2.0)",
 }
-# The largest wheels, in bytes.
+# The maximum sizes of the wheels, in bytes.
 LIMITS = {"en_sdp_dm_sm": 15e6, "en_sdp_dm_md": 60e6}
 
 
@@ -95,7 +98,7 @@ def make_meta(
     metrics: str,
     larger: Path | None = None,
 ) -> dict[str, Any]:
-    """RETURNS (Dict[str, Any]): The meta data of the pipeline, with its model card."""
+    """RETURNS (Dict[str, Any]): The metadata of the pipeline, with its model card."""
     lang, _, rest = name.partition("_")
     sources = SOURCES + [MINILM] * (name == "en_sdp_dm_md")
     if larger is not None:
@@ -120,18 +123,18 @@ def describe_larger(wheel: Path) -> dict[str, str]:
     """RETURNS (Dict[str, str]): A pipeline as a source of training data."""
     name, version, *_ = wheel.name.split("-")
     return {
-        "name": f"{name} {version} (graphs of sentences of UD English-EWT)",
+        "name": f"{name} {version} (graphs of UD English-EWT, as silver data)",
         "author": "spacy-sdp",
         "license": CC_BY_SA_4,
     }
 
 
 def write_licences(meta: dict[str, Any], path: Path) -> None:
-    """Write what the pipeline was made from, and under which licences."""
+    """Write the sources of the pipeline and their licences."""
     name = f"{meta['lang']}_{meta['name']}"
     lines = [
         f"The weights of {name} are licensed {CC_BY_SA_4}.",
-        "They were made from the following, which was changed in the making:",
+        "They were trained on modified versions of the following sources:",
     ]
     for source in meta["sources"]:
         lines += ["", f"# {source['name']}", ""]
@@ -140,16 +143,16 @@ def write_licences(meta: dict[str, Any], path: Path) -> None:
 
 
 def make_portable(model: Path) -> None:
-    """Change the config of a pipeline to one of use elsewhere."""
+    """Remove local paths from the config of a pipeline."""
     nlp = spacy.load(model)
-    # Without the files of this machine: it has all it needs.
+    # The pipeline includes all that it needs.
     if nlp.has_pipe(ENCODER):
         encoder = nlp.get_pipe(ENCODER).model
         encoder.attrs["name"] = MINILM["name"]
         encoder.transformer.config._name_or_path = MINILM["name"]
-        # Where another training began, it is no variable of [paths] any more.
+        # After fine-tuning, the name is no longer a variable of [paths].
         nlp.get_pipe_config(ENCODER)["model"]["name"] = MINILM["name"]
-    # An encoder has to have some name.
+    # The encoder must have a name.
     names = {"transformer": MINILM["name"]}
     nlp.config["paths"] = {name: names.get(name) for name in nlp.config["paths"]}
     nlp.to_disk(model)
@@ -163,7 +166,7 @@ def main() -> None:
     parser.add_argument("--version", required=True)
     parser.add_argument("--metrics", required=True, help="prefix of the score files")
     parser.add_argument(
-        "--larger", type=Path, help="wheel of the pipeline that parsed training data"
+        "--larger", type=Path, help="wheel of the pipeline that annotated silver data"
     )
     args = parser.parse_args()
     args.output.mkdir(parents=True, exist_ok=True)
@@ -180,8 +183,8 @@ def main() -> None:
         (wheel,) = packages.glob("*/dist/*.whl")
         if wheel.stat().st_size > LIMITS[args.name]:
             parser.error(
-                f"{wheel.name} has {wheel.stat().st_size / 1e6:.1f} MB, more than "
-                f"{LIMITS[args.name] / 1e6:.0f}: train a narrower network."
+                f"{wheel.name} has {wheel.stat().st_size / 1e6:.1f} MB, but the limit "
+                f"is {LIMITS[args.name] / 1e6:.0f} MB: train a narrower network."
             )
         shutil.copy(wheel, args.output)
         print(f"{args.output / wheel.name}: {wheel.stat().st_size / 1e6:.1f} MB")

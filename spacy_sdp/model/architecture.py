@@ -56,7 +56,6 @@ def build_model(
     inference: Inference,
     settings: Settings,
     nO: int | None,
-    convert_state: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
 ) -> Model[list[Doc], ArcScores | ArcPosteriors]:
     """Build a parser's model.
 
@@ -64,7 +63,6 @@ def build_model(
     inference (Inference): The inference.
     settings (Settings): The settings.
     nO (Optional[int]): The number of labels.
-    convert_state (Optional[Callable]): Converts the weights of an older version.
     RETURNS (Model): The model.
     """
     inference.check(settings)
@@ -74,7 +72,7 @@ def build_model(
         convert_outputs=_convert_outputs,
     )
     # The network can only be built when the labels are known.
-    network.shims[0] = NetworkShim(settings, inference, convert_state)
+    network.shims[0] = NetworkShim(settings, inference)
     return Model(
         "sdp_meanfield",
         forward,

@@ -15,6 +15,7 @@ from thinc.api import ArgsKwargs, Optimizer, PyTorchShim, get_torch_default_devi
 from .inference import Inference
 from .network import Network
 from .settings import Settings
+from .upgrade import VERSION, upgrade_state
 
 
 class ThreadSafeShim(PyTorchShim):
@@ -53,16 +54,10 @@ class NetworkShim(ThreadSafeShim):
     the config, and those that have no weights may be changed when a pipeline is loaded.
     """
 
-    def __init__(
-        self,
-        settings: Settings,
-        inference: Inference,
-        convert_state: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
-    ) -> None:
+    def __init__(self, settings: Settings, inference: Inference) -> None:
         super().__init__(None)
         self.settings = settings
         self.inference = inference
-        self.convert_state = convert_state
 
     @property
     def is_built(self) -> bool:
@@ -110,7 +105,9 @@ class NetworkShim(ThreadSafeShim):
             buffer = BytesIO()
             torch.save(self._model.state_dict(), buffer)
             state = buffer.getvalue()
-        return srsly.msgpack_dumps({"config": self.cfg, "state": state})
+        return srsly.msgpack_dumps(
+            {"config": self.cfg, "state": state, "version": VERSION}
+        )
 
     def from_bytes(self, bytes_data: bytes) -> NetworkShim:
         message = srsly.msgpack_loads(bytes_data)
@@ -123,8 +120,8 @@ class NetworkShim(ThreadSafeShim):
             map_location=get_torch_default_device(),
             weights_only=True,
         )
-        if self.convert_state is not None:
-            state = self.convert_state(state)
+        second_order = self.network.second_order
+        state = upgrade_state(state, message.get("version", 1), second_order)
         try:
             self._model.load_state_dict(state)
         except RuntimeError as error:

@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 from spacy.tokens import Doc
@@ -12,21 +11,9 @@ from thinc.types import Floats2d
 
 from .architecture import build_model
 from .batch import ArcPosteriors, ArcScores
-from .factors import (
-    CO_PARENT,
-    GRANDCHILD,
-    GRANDPARENT,
-    LABEL_FACTORS,
-    NODE_FACTORS,
-    RELATIONS,
-    SIBLING,
-    factor_names,
-)
+from .factors import RELATIONS
 from .inference import BeliefPropagation, FirstOrder, Inference, MeanField
 from .settings import Settings
-
-# The order of the factors' weights, unless they are tied, which is as it was.
-OLD_ORDER = (SIBLING, GRANDCHILD, CO_PARENT, GRANDPARENT)
 
 
 @registry.architectures("spacy_sdp.MeanFieldParser.v1")
@@ -121,7 +108,7 @@ def MeanFieldParser_v1(
             null_factors=null_factors and labelled,
         )
     elif inference == "lbp":
-        block, tied = BeliefPropagation(**common), True
+        block = BeliefPropagation(**common)
     elif inference == "none":
         block = FirstOrder()
     else:
@@ -129,25 +116,4 @@ def MeanFieldParser_v1(
             "The setting 'inference' must be one of 'mean_field', 'lbp', 'none', not "
             f"{inference!r}."
         )
-    reorder = None if tied else partial(reorder_factors, relations=parts)
-    return build_model(tok2vec, block, settings, nO, reorder)
-
-
-def reorder_factors(state: dict[str, Any], relations: Sequence[str]) -> dict[str, Any]:
-    """Bring the weights of factors into the order of version 2."""
-    state = dict(state)
-    for module, factors in (
-        ("second_order.node_factors", NODE_FACTORS),
-        ("second_order.label_factors", LABEL_FACTORS),
-    ):
-        names = factor_names(relations, factors, tied=False)
-        old = sorted(names, key=lambda name: OLD_ORDER.index(name[0]))
-        order = [old.index(name) for name in names]
-        for name in ("weight", "bias", "mlps.linear.weight", "mlps.linear.bias"):
-            key = f"{module}.{name}"
-            if key in state:
-                # One after the other, of the same size each.
-                tensor = state[key]
-                rows = tensor.view(len(order), -1, *tensor.shape[1:])
-                state[key] = rows[order].view_as(tensor)
-    return state
+    return build_model(tok2vec, block, settings, nO)

@@ -1,18 +1,10 @@
 """Pipelines that were trained with the first version of the architecture."""
 
 import pytest
-import torch
-from spacy.util import registry
-from torch.testing import assert_close
+import spacy
+from spacy.util import is_package, registry
 
-from spacy_sdp.model.factors import (
-    LABEL_FACTORS,
-    NODE_FACTORS,
-    RELATIONS,
-    factor_names,
-)
 from spacy_sdp.model.inference import BeliefPropagation, FirstOrder, MeanField
-from spacy_sdp.model.v1 import OLD_ORDER, reorder_factors
 
 TOK2VEC = {"@architectures": "spacy.HashEmbedCNN.v2", "width": 8, "depth": 1}
 TOK2VEC |= {"embed_size": 50, "window_size": 1, "maxout_pieces": 2}
@@ -72,28 +64,12 @@ def test_it_is_deprecated():
         shim_of(tolerance=0.5)
 
 
-@pytest.mark.parametrize("relations", [RELATIONS, ("grandparent",)])
-def test_factors_are_found_by_their_names(relations):
-    """Each row of the old weights has the number of its part and factor."""
-    state, expected = {}, {}
-    for module, factors in (
-        ("node_factors", NODE_FACTORS),
-        ("label_factors", LABEL_FACTORS),
-    ):
-        names = factor_names(relations, factors, tied=False)
-        number = {name: i for i, name in enumerate(names)}
-        old = sorted(names, key=lambda name: OLD_ORDER.index(name[0]))
-        for name, shape in (
-            ("weight", (1, 3, 2)),
-            ("bias", (1, 1, 2)),
-            ("mlps.linear.weight", (3, 7)),
-            ("mlps.linear.bias", (3,)),
-        ):
-            key = f"second_order.{module}.{name}"
-            rows = [torch.full(shape, float(number[each])) for each in old]
-            state[key] = torch.cat(rows)
-            expected[key] = state[key].sort(dim=0).values
-    found = reorder_factors(state, relations)
-    assert found.keys() == expected.keys()
-    for key, tensor in found.items():
-        assert_close(tensor, expected[key])
+def test_a_shipped_pipeline_survives_saving_and_a_new_config(tmp_path):
+    if not is_package("en_sdp_dm_sm"):
+        pytest.skip("needs the pipeline: pip install pipelines/*.whl")
+    nlp = spacy.load("en_sdp_dm_sm")
+    expected = nlp("The shy cat wants to eat.")._.sdp.to_dict()
+    for name in ("once", "twice"):
+        nlp.to_disk(tmp_path / name)
+        nlp = spacy.load(tmp_path / name)
+        assert nlp("The shy cat wants to eat.")._.sdp.to_dict() == expected
