@@ -360,6 +360,6 @@ class SemanticParser(TrainablePipe):
         """Score a batch of Examples.
 
         examples (Iterable[Example]): The Examples.
-        RETURNS (Dict[str, Any]): The scores, see `spacy_sdp.pipeline.scorer.score_examples`.
+        RETURNS (Dict[str, Any]): The scores, see `score_examples`.
         """
         return super().score(examples, **{"attr": self.attr, **kwargs})

@@ -1,8 +1,11 @@
 """Pipelines that were trained with the first version of the architecture."""
 
+from dataclasses import fields
+from shutil import copytree
+
 import pytest
 import spacy
-from spacy.util import is_package, registry
+from spacy.util import is_package, load_config, registry
 
 from spacy_sdp.model.inference import BeliefPropagation, FirstOrder, MeanField
 
@@ -64,12 +67,42 @@ def test_it_is_deprecated():
         shim_of(tolerance=0.5)
 
 
-def test_a_shipped_pipeline_survives_saving_and_a_new_config(tmp_path):
+@pytest.fixture
+def shipped():
     if not is_package("en_sdp_dm_sm"):
         pytest.skip("needs the pipeline: pip install pipelines/*.whl")
-    nlp = spacy.load("en_sdp_dm_sm")
-    expected = nlp("The shy cat wants to eat.")._.sdp.to_dict()
+    return spacy.load("en_sdp_dm_sm")
+
+
+def parse(nlp):
+    return nlp("The shy cat wants to eat.")._.sdp.to_dict()
+
+
+def test_a_shipped_pipeline_survives_saving(shipped, tmp_path):
+    expected = parse(shipped)
+    nlp = shipped
     for name in ("once", "twice"):
         nlp.to_disk(tmp_path / name)
         nlp = spacy.load(tmp_path / name)
-        assert nlp("The shy cat wants to eat.")._.sdp.to_dict() == expected
+        assert parse(nlp) == expected
+
+
+def test_the_config_of_a_trained_pipeline_can_be_converted(shipped, tmp_path):
+    folder = tmp_path / "converted"
+    copytree(shipped.path, folder)
+    config = load_config(folder / "config.cfg")
+    model = config["components"]["sdp_meanfield"]["model"]
+    if model["@architectures"] != "spacy_sdp.MeanFieldParser.v1":
+        pytest.skip("the shipped pipeline is of a later version")
+    for name in (
+        *("hidden_width", "damping", "tolerance", "max_heads", "label_weight"),
+        *("inference", "labelled", "factored"),
+    ):
+        model.pop(name)
+    block = {"@misc": "spacy_sdp.mean_field.v1"}
+    for field in fields(MeanField):
+        if field.name in model:
+            block[field.name] = model.pop(field.name)
+    model |= {"@architectures": "spacy_sdp.MeanFieldParser.v2", "inference": block}
+    config.to_disk(folder / "config.cfg")
+    assert parse(spacy.load(folder)) == parse(shipped)
