@@ -16,17 +16,14 @@ from thinc.api import (
     torch2xp,
     xp2torch,
 )
-from thinc.types import Floats2d, Floats3d, Ints1d
+from thinc.types import Floats2d, Ints1d
 
-from .batch import ArcPosteriors, ArcScores, Batch
+from .batch import ArcGradients, ArcPosteriors, ArcScores, Batch
 from .inference import Inference, MeanField
 from .labels import NULL
 from .network import Posteriors, Scores
 from .settings import Settings, takes_settings
 from .shim import NetworkShim
-
-# Of first_order, refined and labels.
-ArcGradients = tuple[Floats2d, Floats3d, Floats2d]
 
 
 @registry.architectures("spacy_sdp.MeanFieldParser.v2")
@@ -78,18 +75,20 @@ def build_model(
         forward,
         init=init,
         layers=[tok2vec, network],
-        dims={"nO": nO},
+        # The number of labels, and that of frames if they are predicted.
+        dims={"nO": nO, "nF": None},
         refs={"tok2vec": tok2vec, "network": network},
     )
 
 
 def init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
-    """Build the network for the width of the vectors and the number of labels."""
+    """Build the network for the width of the vectors and what is to be predicted."""
     tok2vec = model.get_ref("tok2vec")
     tok2vec.initialize(X=X)
     # Not all layers that give vectors know their width, so look at one.
     width = tok2vec.predict(X[:1])[0].shape[1] if X else tok2vec.get_dim("nO")
-    _shim(model).build(width, model.get_dim("nO"))
+    n_frames = model.get_dim("nF") if model.has_dim("nF") else 0
+    _shim(model).build(width, model.get_dim("nO"), n_frames)
 
 
 def forward(
@@ -98,7 +97,7 @@ def forward(
     """Score all arcs of all sentences.
 
     In training, a batch may come with its gold arcs, which are then not pruned. The
-    gradient is that of `ArcScores`: of `first_order`, `refined` and `labels`.
+    gradient is that of `ArcScores`: of `first_order`, `refined`, `labels` and `frames`.
     """
     ops = model.ops
     network, shim = model.get_ref("network"), _shim(model)
@@ -112,7 +111,8 @@ def forward(
     table = ops.flatten(vectors)
     if batch.sentences:
         gold = None if batch.gold is None else batch.gold.labels != NULL
-        inputs = (table[rows], batch.lengths, gold)
+        norms = batch.norms if shim.settings.frames else None
+        inputs = (table[rows], batch.lengths, gold, norms)
         outputs, backprop_network = network(inputs, is_train)
     else:
         # Nothing to score, but the encoder waits for its gradient all the same.
@@ -131,29 +131,31 @@ def forward(
 
 def _no_outputs(ops: Ops, is_train: bool) -> tuple:
     if is_train:
-        scores = ops.alloc2f(0, 2)
-        return scores, ops.alloc1i(0), ops.alloc3f(1, 0, 2), ops.alloc2f(0, 0)
+        scores, nothing = ops.alloc2f(0, 2), ops.alloc2f(0, 0)
+        return scores, ops.alloc1i(0), ops.alloc3f(1, 0, 2), nothing, nothing
     numbers = ops.alloc1f(0)
     whole = ops.alloc1i(0)
-    return whole, whole, numbers, whole, numbers
+    return whole, whole, numbers, whole, numbers, whole, numbers
 
 
 def _convert_inputs(
     model: Model,
-    inputs: tuple[Floats2d, list[int], numpy.ndarray | None],
+    inputs: tuple[Floats2d, list[int], numpy.ndarray | None, numpy.ndarray | None],
     is_train: bool,
 ) -> tuple[ArgsKwargs, Callable[[ArgsKwargs], Floats2d]]:
-    vectors, lengths, gold = inputs
+    vectors, lengths, *columns = inputs
     device = cast(NetworkShim, model.shims[0]).device
     tensor = xp2torch(
         model.ops.as_contig(vectors), requires_grad=is_train, device=device
     )
-    flags = None if gold is None else torch.from_numpy(gold).to(device)
+    tensors = [
+        None if each is None else torch.from_numpy(each).to(device) for each in columns
+    ]
 
     def from_torch(d_inputs: ArgsKwargs) -> Floats2d:
         return torch2xp(d_inputs.args[0], ops=model.ops)  # type: ignore[return-value]
 
-    return ArgsKwargs(args=(tensor, lengths, flags), kwargs={}), from_torch
+    return ArgsKwargs(args=(tensor, lengths, *tensors), kwargs={}), from_torch
 
 
 def _convert_outputs(
@@ -163,7 +165,7 @@ def _convert_outputs(
 
     def to_torch(gradients: ArcGradients) -> ArgsKwargs:
         assert isinstance(outputs, Scores)  # posteriors are not for training
-        scored = (outputs.first_order, outputs.refined, outputs.labels)
+        scored = (outputs.first_order, outputs.refined, outputs.labels, outputs.frames)
         # What is empty was not computed from anything.
         pairs = [
             (tensor, xp2torch(model.ops.as_contig(gradient), device=tensor.device))
@@ -174,6 +176,15 @@ def _convert_outputs(
         return ArgsKwargs(args=(tensors,), kwargs={"grad_tensors": grad_tensors})
 
     return tuple(torch2xp(each.detach(), ops=model.ops) for each in outputs), to_torch
+
+
+def get_settings(model: Model) -> Settings:
+    """Give the settings that a parser's model was built with.
+
+    model (Model): The model.
+    RETURNS (Settings): Its settings.
+    """
+    return _shim(model).settings
 
 
 def _shim(model: Model) -> NetworkShim:

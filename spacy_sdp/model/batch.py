@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy
-from spacy.attrs import IS_SPACE
+from spacy.attrs import IS_SPACE, NORM
 from spacy.tokens import Doc
 from thinc.types import Floats1d, Floats2d, Floats3d, Ints1d
 
@@ -16,6 +16,8 @@ from .settings import Settings
 
 # Arrays of indices, which are always on the CPU.
 Indices = numpy.ndarray
+# Of the loss, with respect to first_order, refined, labels and frames of `ArcScores`.
+ArcGradients = tuple[Floats2d, Floats3d, Floats2d, Floats2d]
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,14 @@ class GoldArcs:
 
     labels: Indices  # (arcs,)
     known: numpy.ndarray  # 1 or 0, whether it says anything, (arcs,)
+
+
+@dataclass(frozen=True)
+class GoldFrames:
+    """What the gold standard says of the frame of each word of a batch."""
+
+    frames: Indices  # (words,)
+    known: numpy.ndarray  # 1 or 0, whether it says anything, (words,)
 
 
 @dataclass(frozen=True)
@@ -91,6 +101,13 @@ class Batch:
         )
 
     @cached_property
+    def norms(self) -> Indices:
+        """RETURNS (Indices): The hash of the normal form of each word, (words,)."""
+        columns = [doc.to_array([NORM]).ravel() for doc in self.docs]
+        table = numpy.concatenate([numpy.empty(0, dtype="uint64"), *columns])
+        return table[self.word_rows].astype("int64")
+
+    @cached_property
     def arc_offsets(self) -> Indices:
         """RETURNS (Indices): The first arc of each sentence, and the number of arcs."""
         return numpy.cumsum([0, *((n + 1) * n for n in self.lengths)])
@@ -137,6 +154,7 @@ class ArcScores:
     candidates: Indices
     refined: Floats3d
     labels: Floats2d
+    frames: Floats2d
 
 
 @dataclass(frozen=True)
@@ -149,3 +167,5 @@ class ArcPosteriors:
     null: Floats1d
     label: Ints1d
     probability: Floats1d
+    frame: Ints1d
+    frame_probability: Floats1d

@@ -1,8 +1,8 @@
-"""The gold label of every arc of a batch."""
+"""The gold label of every arc of a batch, and the gold frame of every word."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy
@@ -12,8 +12,8 @@ from ..graph.alignment import align_one_to_one
 from ..graph.arc import IndexedArc
 from ..graph.extensions import get_graph
 from ..graph.graph import SemanticGraph
-from .batch import Batch, GoldArcs, Words
-from .labels import FIRST_LABEL, NULL, ROOT
+from .batch import Batch, GoldArcs, GoldFrames, Words
+from .labels import FIRST_FRAME, FIRST_LABEL, NO_FRAME, NULL, ROOT
 
 
 def find_gold_arcs(
@@ -51,6 +51,50 @@ def find_gold_arcs(
         if graph is not None:
             _write_labels(gold, batch, graph, place, ids, example)
     return gold
+
+
+def find_gold_frames(
+    examples: Sequence[Example], batch: Batch, frames: Sequence[str], attr: str
+) -> GoldFrames:
+    """Give the gold frame of every word, as far as the gold standard knows it.
+
+    It is not known for Docs without frames, for tokens that do not stand for exactly
+    one token of the gold standard, and for frames that are not learned. Words outside
+    the gold graph do not count as known either: they get no frame because they get no
+    arc.
+
+    examples (Sequence[Example]): The Examples.
+    batch (Batch): The sentences of their predicted Docs.
+    frames (Sequence[str]): The frames of the corpus.
+    attr (str): The gold graphs are `Doc._.<attr>`.
+    RETURNS (GoldFrames): The frames.
+    """
+    ids = {frame: i for i, frame in enumerate(frames, start=FIRST_FRAME)}
+    found = numpy.full(int(batch.doc_offsets[-1]), NO_FRAME)
+    known = numpy.zeros(len(found), dtype="float32")
+    for example, offset in zip(examples, batch.doc_offsets, strict=False):
+        graph = get_graph(example.reference, attr)
+        if graph is None or not graph.has_frames:
+            continue
+        nodes = graph_nodes(graph.indexed_arcs, (top.i for top in graph.tops))
+        for token, gold in align_one_to_one(example).items():
+            frame = graph.frame(example.reference[gold])
+            row = offset + token
+            if frame is None:
+                known[row] = gold in nodes
+            elif frame in ids:
+                found[row], known[row] = ids[frame], 1
+    return GoldFrames(found[batch.word_rows], known[batch.word_rows])
+
+
+def graph_nodes(arcs: Iterable[IndexedArc], tops: Iterable[int]) -> set[int]:
+    """Give the tokens that are in a graph.
+
+    arcs (Iterable[IndexedArc]): Its arcs.
+    tops (Iterable[int]): Its tops.
+    RETURNS (Set[int]): Their indices.
+    """
+    return {*tops, *(i for arc in arcs for i in (arc.head, arc.dep))}
 
 
 @dataclass(frozen=True)

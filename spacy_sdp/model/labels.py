@@ -1,3 +1,4 @@
-"""The numbers of labels: those of the corpus follow these two."""
+"""The numbers of labels and frames: those of the corpus follow these."""
 
 NULL, ROOT, FIRST_LABEL = 0, 1, 2
+NO_FRAME, FIRST_FRAME = 0, 1

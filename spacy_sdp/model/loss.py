@@ -7,7 +7,7 @@ from typing import Any
 from thinc.api import Ops
 from thinc.types import Floats2d, Floats3d
 
-from .batch import ArcScores, GoldArcs
+from .batch import ArcScores, GoldArcs, GoldFrames
 from .labels import NULL
 
 # Probabilities below this have the same loss, which keeps it finite.
@@ -65,6 +65,20 @@ def arc_loss(
         )
     gradient = (d_first_order, d_refined, d_labels)
     return loss + refined_loss + label_loss, gradient
+
+
+def frame_loss(ops: Ops, scores: ArcScores, gold: GoldFrames) -> tuple[float, Floats2d]:
+    """Give the weighted cross-entropy of all known frames, per word of the batch.
+
+    ops (Ops): The array operations.
+    scores (ArcScores): What the model gave.
+    gold (GoldFrames): The gold standard.
+    RETURNS (Tuple[float, Floats2d]): The loss, and its gradient with respect to
+        `frames`.
+    """
+    words = max(sum(scores.batch.lengths), 1)
+    weights = ops.xp.asarray(gold.known) * (scores.settings.frame_weight / words)
+    return cross_entropy(ops, scores.frames, ops.xp.asarray(gold.frames), weights)
 
 
 def cross_entropy(ops: Ops, scores: Any, gold: Any, weights: Any) -> tuple[float, Any]:

@@ -26,6 +26,7 @@ from .arcs import (
     split_nodes,
     to_blocks,
 )
+from .frames import FrameClassifier, label_probabilities, locate_words
 from .inference import Inference, Problem
 from .labels import FIRST_LABEL, NULL
 from .layers import Biaffine, BiLSTM, Embedding, SharedDropout
@@ -49,23 +50,29 @@ class Scores(NamedTuple):
     candidates: Tensor  # rows of E, (C,)
     refined: Tensor  # before and after each iteration, (1 + iterations, C, L or 2)
     labels: Tensor  # if they are not refined, the scores of labels, (C, L), else (C, 0)
+    frames: Tensor  # (words, 1 + frames), if they are predicted, else (0, 0)
 
 
 class Posteriors(NamedTuple):
-    """What decoding needs to know of each candidate: vectors of length C."""
+    """What decoding needs to know: vectors of length C, one value a candidate.
+
+    The last two have a value for each word instead, or none without frames.
+    """
 
     arcs: Tensor  # rows of all E arcs
     exists: Tensor  # whether there is an arc, by arg max
     null: Tensor  # the probability that there is none
     label: Tensor  # the best label, other than NULL
     probability: Tensor  # of an arc with that label
+    frame: Tensor  # the best frame of each word, (words,)
+    frame_probability: Tensor
 
 
 class Nodes(NamedTuple):
     """What is known of each node.
 
-    There are tables for arcs if they are scored apart from their labels, and factors
-    unless the parser is a first-order one.
+    There are tables for arcs if they are scored apart from their labels, factors unless
+    the parser is a first-order one, and states and words if frames are found from them.
     """
 
     label_heads: Tensor  # the node as a head, (nodes, width)
@@ -73,6 +80,8 @@ class Nodes(NamedTuple):
     arc_heads: Tensor | None
     arc_deps: Tensor | None
     factors: Tensor | None  # (nodes, node factors, R)
+    states: Tensor | None  # (nodes, state width)
+    norms: Tensor | None  # hashes of words, (nodes,)
 
     def split(self, sizes: list[int]) -> Iterator[Nodes]:
         """Yield as many nodes as each of the sizes says."""
@@ -87,7 +96,12 @@ class Network(nn.Module):
     """Scores every pair of nodes of every sentence for every label."""
 
     def __init__(
-        self, input_width: int, n_labels: int, settings: Settings, inference: Inference
+        self,
+        input_width: int,
+        n_labels: int,
+        settings: Settings,
+        inference: Inference,
+        n_frames: int = 0,
     ) -> None:
         """Build the network with fresh weights.
 
@@ -95,6 +109,7 @@ class Network(nn.Module):
         n_labels (int): Number of labels of the corpus, without NULL and root.
         settings (Settings): The settings.
         inference (Inference): The inference.
+        n_frames (int): Number of frames of the corpus; 0 if they are not predicted.
         """
         super().__init__()
         self.settings = settings
@@ -116,6 +131,9 @@ class Network(nn.Module):
         else:
             self.labels.set_bias(math.log(ARC_PRIOR / (self.n_labels - 1)))
         self.second_order = inference.build(width, self.n_labels, settings)
+        self.frames = None
+        if n_frames:
+            self.frames = FrameClassifier(width, self.n_labels, n_frames, settings)
 
     @property
     def is_exact(self) -> bool:
@@ -123,17 +141,22 @@ class Network(nn.Module):
         return self.inference.wants_all_arcs and not self.settings.prune
 
     def forward(
-        self, vectors: Tensor, lengths: list[int], gold: Tensor | None = None
+        self,
+        vectors: Tensor,
+        lengths: list[int],
+        gold: Tensor | None = None,
+        norms: Tensor | None = None,
     ) -> Scores | Posteriors:
         """Score all arcs.
 
         vectors (Tensor): Vectors of all words of all sentences, (words, input width).
         lengths (List[int]): Words in each sentence, the largest number first.
         gold (Optional[Tensor]): Arcs that must not be pruned, booleans, (E,).
+        norms (Optional[Tensor]): Hashes of the words, if they have frames, (words,).
         RETURNS (Scores | Posteriors): In training the scores that are to be right; else
             what decoding needs of the posteriors.
         """
-        nodes = self.read(vectors, lengths)
+        nodes = self.read(vectors, lengths, norms)
         label_factors = None
         if self.second_order is not None:
             label_factors = self.second_order.of_labels()
@@ -161,7 +184,9 @@ class Network(nn.Module):
             ]
         )
 
-    def read(self, vectors: Tensor, lengths: list[int]) -> Nodes:
+    def read(
+        self, vectors: Tensor, lengths: list[int], norms: Tensor | None = None
+    ) -> Nodes:
         """Give what is known of all nodes."""
         states, sentence_of = self._states(vectors, lengths)
         arc_heads = arc_deps = factors = None
@@ -170,7 +195,13 @@ class Network(nn.Module):
         if self.second_order is not None:
             factors = self.second_order.of_nodes(states, sentence_of)
         label_heads, label_deps = self.labels.tables(states, sentence_of)
-        return Nodes(label_heads, label_deps, arc_heads, arc_deps, factors)
+        nodes = Nodes(label_heads, label_deps, arc_heads, arc_deps, factors, None, None)
+        if self.frames is None:
+            return nodes
+        assert norms is not None
+        rows, _ = locate_words(lengths, norms.device)
+        norms = norms.new_zeros(len(states)).index_copy(0, rows, norms)
+        return nodes._replace(states=states, norms=norms)
 
     def _states(self, vectors: Tensor, lengths: list[int]) -> tuple[Tensor, Tensor]:
         """Give the states of all nodes, and the number of the sentence of each."""
@@ -215,9 +246,10 @@ class Network(nn.Module):
         scores, labels = self._label(lengths, nodes, found)
         found = found._replace(first_order=scores)
         history = [scores, *self._infer(lengths, nodes, label_factors, found)]
+        frames = self._score_frames(lengths, nodes, found, history[-1], labels)
         if self.inference.supervise == "last":
             history = history[-1:]
-        return Scores(first_order, found.rows, torch.stack(history), labels)
+        return Scores(first_order, found.rows, torch.stack(history), labels, frames)
 
     def _predict(
         self, lengths: list[int], nodes: Nodes, label_factors: Tensor | None
@@ -232,11 +264,14 @@ class Network(nn.Module):
         found = found._replace(first_order=scores)
         for refined in self._infer(lengths, nodes, label_factors, found):
             scores = refined
-        posteriors = to_posteriors(found.rows, scores, labels)
+        frames = self._score_frames(lengths, nodes, found, scores, labels)
+        rows = found.rows
         if self.is_exact:
             is_arc = (found.arcs.head != found.arcs.dep).nonzero().flatten()
-            return Posteriors(*(each.index_select(0, is_arc) for each in posteriors))
-        return posteriors
+            rows, scores, labels = (
+                each.index_select(0, is_arc) for each in (rows, scores, labels)
+            )
+        return to_posteriors(rows, scores, labels, frames)
 
     def _choose_by_strips(
         self, lengths: list[int], nodes: Nodes
@@ -334,6 +369,22 @@ class Network(nn.Module):
         )
         return self.inference.refine(problem, self.training)
 
+    def _score_frames(
+        self,
+        lengths: list[int],
+        nodes: Nodes,
+        found: Candidates,
+        scores: Tensor,
+        labels: Tensor,
+    ) -> Tensor:
+        """Give the scores of frames, (words, 1 + frames), or (0, 0) without."""
+        if self.frames is None or nodes.states is None or nodes.norms is None:
+            return scores.new_empty(0, 0)
+        probabilities = label_probabilities(scores, labels)
+        return self.frames(
+            lengths, nodes.states, nodes.norms, found.arcs, probabilities
+        )
+
 
 def join_scores(pieces: list[Scores]) -> Scores:
     """Join the scores of pieces."""
@@ -348,6 +399,7 @@ def join_scores(pieces: list[Scores]) -> Scores:
         ),
         torch.cat([piece.refined for piece in pieces], 1),
         torch.cat([piece.labels for piece in pieces]),
+        torch.cat([piece.frames for piece in pieces]),
     )
 
 
@@ -361,12 +413,15 @@ def join_posteriors(pieces: list[Posteriors], arc_counts: list[int]) -> Posterio
     return Posteriors(*map(torch.cat, zip(*numbered, strict=True)))
 
 
-def to_posteriors(rows: Tensor, scores: Tensor, labels: Tensor) -> Posteriors:
+def to_posteriors(
+    rows: Tensor, scores: Tensor, labels: Tensor, frames: Tensor
+) -> Posteriors:
     """Reduce scores to what decoding needs.
 
     rows (Tensor): The rows of the candidates, (C,).
     scores (Tensor): Their scores after inference, (C, L or 2).
     labels (Tensor): If they are not among them, the scores of their labels, (C, L).
+    frames (Tensor): The scores of frames, (words, 1 + frames) or (0, 0).
     RETURNS (Posteriors): The posteriors.
     """
     odds = log_odds(scores)
@@ -378,4 +433,15 @@ def to_posteriors(rows: Tensor, scores: Tensor, labels: Tensor) -> Posteriors:
         probability = probability * torch.sigmoid(best)
     else:
         probability = torch.exp(best - softplus(odds))
-    return Posteriors(rows, exists, torch.sigmoid(-odds), label, probability)
+    frame_probability, frame = frames.new_empty(0), rows.new_empty(0)
+    if frames.shape[1]:
+        frame_probability, frame = torch.softmax(frames, dim=-1).max(-1)
+    return Posteriors(
+        rows,
+        exists,
+        torch.sigmoid(-odds),
+        label,
+        probability,
+        frame,
+        frame_probability,
+    )

@@ -168,6 +168,23 @@ class Settings:
         "sentence.",
         least=1,
     )
+    frames: bool = setting(
+        False,
+        "Predict the frames of words, too. The training data must have them, in all "
+        "Docs or in some.",
+    )
+    min_frame_count: int = setting(
+        1,
+        "Frames that are less frequent in the training data are not learned. Ignored "
+        "without frames.",
+        least=1,
+    )
+    frame_weight: float = setting(
+        0.5,
+        "Weight of the frames' loss; that of the arcs' loss is 1. Ignored without "
+        "frames.",
+        least=0,
+    )
     grad_clip: float = setting(
         5.0,
         "Maximum global norm of the gradient of the parser's own parameters, without "

@@ -82,13 +82,24 @@ class NetworkShim(ThreadSafeShim):
         """The network, once it is built."""
         return self._model
 
-    def build(self, input_width: int, n_labels: int) -> None:
+    def build(self, input_width: int, n_labels: int, n_frames: int = 0) -> None:
         """Build the network with fresh weights.
 
         input_width (int): Width of the token vectors.
         n_labels (int): Number of labels of the corpus.
+        n_frames (int): Number of its frames, if they are predicted.
         """
-        self.cfg = {"input_width": input_width, "n_labels": n_labels}
+        if bool(n_frames) != self.settings.frames:
+            raise ValueError(
+                "The setting 'frames' of the parser's model is "
+                f"{str(self.settings.frames).lower()}, but it was initialized for "
+                f"{n_frames} frames: undo the change, or train the parser again."
+            )
+        self.cfg = {
+            "input_width": input_width,
+            "n_labels": n_labels,
+            "n_frames": n_frames,
+        }
         network = Network(settings=self.settings, inference=self.inference, **self.cfg)
         self._model = network.to(get_torch_default_device()).eval()
 

@@ -1,7 +1,8 @@
 """The pipeline component `sdp_meanfield`."""
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from itertools import islice
 from typing import Any, NamedTuple
@@ -14,15 +15,14 @@ from spacy.tokens import Doc
 from spacy.training import Example, validate_examples, validate_get_examples
 from spacy.vocab import Vocab
 from thinc.api import Config, Model, Optimizer, set_dropout_rate
-from thinc.types import Floats2d, Floats3d
 
 from ..graph.arc import IndexedArc
 from ..graph.extensions import DEFAULT_ATTR, get_graph, register_extensions, set_graph
 from ..graph.graph import SemanticGraph
-from ..model.batch import ArcPosteriors, ArcScores, Batch
-from ..model.gold import find_gold_arcs
-from ..model.labels import FIRST_LABEL, ROOT
-from ..model.loss import arc_loss
+from ..model.batch import ArcGradients, ArcPosteriors, ArcScores, Batch
+from ..model.gold import find_gold_arcs, find_gold_frames, graph_nodes
+from ..model.labels import FIRST_FRAME, FIRST_LABEL, NO_FRAME, ROOT
+from ..model.loss import arc_loss, frame_loss
 from .inputs import find_missing_inputs
 from .scorer import score_examples
 
@@ -96,11 +96,16 @@ def make_sdp_meanfield(
     )
 
 
+# Labels, or the lists "labels" and "frames".
+LabelData = list[str] | dict[str, list[str]]
+
+
 class ParsedArcs(NamedTuple):
     """What the parser finds in a Doc."""
 
     arcs: list[IndexedArc]
     tops: list[int]
+    frames: dict[int, str] | None = None  # None if they are not predicted
 
 
 class SemanticParser(TrainablePipe):
@@ -132,7 +137,7 @@ class SemanticParser(TrainablePipe):
         self.attr = attr
         self.threshold = threshold
         self.scorer = scorer
-        self.cfg: dict[str, Any] = {"labels": []}
+        self.cfg: dict[str, Any] = {"labels": [], "frames": []}
         self._has_warned = False
 
     @property
@@ -162,9 +167,18 @@ class SemanticParser(TrainablePipe):
         return tuple(self.cfg["labels"])
 
     @property
-    def label_data(self) -> list[str]:
-        """RETURNS (List[str]): The labels, as `initialize` takes them."""
-        return list(self.labels)
+    def frames(self) -> tuple[str, ...]:
+        """RETURNS (Tuple[str, ...]): The frames of words; none if not predicted."""
+        return tuple(self.cfg["frames"])
+
+    @property
+    def label_data(self) -> LabelData:
+        """RETURNS (List[str] | Dict[str, List[str]]): The labels, as `initialize` takes
+        them; if frames are predicted, the lists "labels" and "frames".
+        """
+        if not self.frames:
+            return list(self.labels)
+        return {"labels": list(self.labels), "frames": list(self.frames)}
 
     def add_label(self, label: str) -> int:
         """Add a label, which is possible until the component is initialized.
@@ -188,35 +202,51 @@ class SemanticParser(TrainablePipe):
         get_examples: Callable[[], Iterable[Example]],
         *,
         nlp: Language | None = None,
-        labels: list[str] | None = None,
+        labels: LabelData | None = None,
     ) -> None:
         """Prepare the component for training.
 
         get_examples (Callable[[], Iterable[Example]]): Gives a representative sample of
             gold-standard Examples.
         nlp (Optional[Language]): The current nlp object.
-        labels (Optional[List[str]]): The labels, made by `label_data` or by
-            `spacy init labels`. Without them they are collected from the Examples.
+        labels (Optional[List[str] | Dict[str, List[str]]]): The labels, or the lists
+            "labels" and "frames", made by `label_data` or by `spacy init labels`. What
+            is not given is collected from the Examples.
         """
         validate_get_examples(get_examples, "SemanticParser.initialize")
+        # PyTorch modules are only imported for pipelines that have a parser.
+        from ..model.architecture import get_settings
+
+        settings = get_settings(self.model)
+        given = self._given_labels(labels)
+        is_complete = "labels" in given and ("frames" in given or not settings.frames)
         found: set[str] = set()
+        frames: Counter[str] = Counter()
         has_graph = False
         for example in get_examples():
             graph = get_graph(example.reference, self.attr)
             if graph is not None:
                 has_graph = True
-                if labels is not None:
+                if is_complete:
                     break
                 found.update(arc.label for arc in graph.indexed_arcs)
+                frames.update(filter(None, map(graph.frame, example.reference)))
         if not has_graph:
             raise ValueError(
                 f"No Example for '{self.name}' has a graph in Doc._.{self.attr}. "
                 "Convert the data with `python -m spacy sdp convert`, or save your "
                 "Docs with DocBin(store_user_data=True): without it, graphs are lost."
             )
-        for label in sorted(found) if labels is None else labels:
+        for label in given.get("labels", sorted(found)):
             self.add_label(label)
         self._require_labels()
+        if settings.frames:
+            frequent = {
+                frame
+                for frame, count in frames.items()
+                if count >= settings.min_frame_count
+            }
+            self._set_frames(given.get("frames", sorted(frequent)))
         if not self.model.has_dim("nO"):
             self.model.set_dim("nO", len(self.labels))
         elif self.model.get_dim("nO") != len(self.labels):
@@ -230,14 +260,37 @@ class SemanticParser(TrainablePipe):
         docs = (example.predicted for example in get_examples())
         self.model.initialize(X=list(islice(filter(len, docs), 10)))
 
+    def _given_labels(self, labels: LabelData | None) -> Mapping[str, list[str]]:
+        if labels is None:
+            return {}
+        if not isinstance(labels, Mapping):
+            return {"labels": labels}
+        if not labels or set(labels) - {"labels", "frames"}:
+            raise ValueError(
+                f"The labels of '{self.name}' are a list, or a dictionary of the lists "
+                f"'labels' and 'frames'; found the keys {sorted(labels)}."
+            )
+        return labels
+
+    def _set_frames(self, frames: list[str]) -> None:
+        """Keep the frames to predict, which are the same until the end."""
+        if not frames:
+            raise ValueError(
+                f"No Example for '{self.name}' has a frame in Doc._.{self.attr} that "
+                "is frequent enough. Set 'frames' of its model to false, or lower "
+                "'min_frame_count'."
+            )
+        self.cfg["frames"] = list(frames)
+        self.model.set_dim("nF", len(frames), force=True)
+
     def predict(self, docs: Iterable[Doc]) -> list[ParsedArcs]:
         """Parse Docs without changing them.
 
         docs (Iterable[Doc]): The documents.
-        RETURNS (List[ParsedArcs]): The arcs and tops of each.
+        RETURNS (List[ParsedArcs]): The arcs, tops and frames of each.
         """
         docs = list(docs)
-        parsed = [ParsedArcs([], []) for _ in docs]
+        parsed = [ParsedArcs([], [], {} if self.frames else None) for _ in docs]
         # As in `initialize`.
         with_tokens = [number for number, doc in enumerate(docs) if len(doc)]
         if not with_tokens:
@@ -248,7 +301,11 @@ class SemanticParser(TrainablePipe):
         to_numpy = self.model.ops.to_numpy
         null = to_numpy(posteriors.null)
         probabilities = to_numpy(posteriors.probability)
-        if numpy.isnan(null).any() or numpy.isnan(probabilities).any():
+        frame_probabilities = to_numpy(posteriors.frame_probability)
+        if any(
+            numpy.isnan(each).any()
+            for each in (null, probabilities, frame_probabilities)
+        ):
             raise ValueError(
                 f"'{self.name}' produced NaN scores. Either its tok2vec produces NaN "
                 "vectors, or its weights are broken: train it again with a smaller "
@@ -262,14 +319,29 @@ class SemanticParser(TrainablePipe):
         places = posteriors.batch.locate(to_numpy(posteriors.arcs)[chosen])
         names = self.labels
         for row, (number, head, dep) in zip(chosen, places, strict=True):
-            arcs, tops = parsed[with_tokens[number]]
+            arcs, tops, _ = parsed[with_tokens[number]]
             if labels[row] == ROOT:
                 tops.append(dep)
             else:
                 label = names[labels[row] - FIRST_LABEL]
                 score = float(probabilities[row])
                 arcs.append(IndexedArc(head, dep, label, score))
+        if self.frames:
+            self._add_frames([parsed[number] for number in with_tokens], posteriors)
         return parsed
+
+    def _add_frames(self, parsed: list[ParsedArcs], posteriors: ArcPosteriors) -> None:
+        """Give frames to the words that are in a graph."""
+        batch, names = posteriors.batch, self.frames
+        table = numpy.full(int(batch.doc_offsets[-1]), NO_FRAME)
+        table[batch.word_rows] = self.model.ops.to_numpy(posteriors.frame)
+        for (arcs, tops, frames), offset in zip(
+            parsed, batch.doc_offsets, strict=False
+        ):
+            assert frames is not None
+            for token in graph_nodes(arcs, tops):
+                if (frame := table[offset + token]) != NO_FRAME:
+                    frames[token] = names[frame - FIRST_FRAME]
 
     def _warn_of_missing_inputs(self, docs: list[Doc]) -> None:
         """Say once that the pipeline lacks what the model was trained with."""
@@ -291,8 +363,8 @@ class SemanticParser(TrainablePipe):
         docs (Iterable[Doc]): The documents.
         graphs (List[ParsedArcs]): What `predict` gave for them.
         """
-        for doc, (arcs, tops) in zip(docs, graphs, strict=True):
-            set_graph(doc, SemanticGraph(doc, arcs, tops), self.attr)
+        for doc, (arcs, tops, frames) in zip(docs, graphs, strict=True):
+            set_graph(doc, SemanticGraph(doc, arcs, tops, frames), self.attr)
 
     def update(
         self,
@@ -334,27 +406,34 @@ class SemanticParser(TrainablePipe):
 
     def get_loss(
         self, examples: Iterable[Example], scores: ArcScores
-    ) -> tuple[float, tuple[Floats2d, Floats3d, Floats2d]]:
+    ) -> tuple[float, ArcGradients]:
         """Give the loss per word, and its gradient.
 
         Pairs of words whose gold label is not known have no part in it: in Docs without
-        graph, and of tokens that have no counterpart in the gold Doc.
+        graph, and of tokens that have no counterpart in the gold Doc. The same goes for
+        frames.
 
         examples (Iterable[Example]): The batch of Examples.
         scores (ArcScores): What the model gave for their predicted Docs.
-        RETURNS (Tuple[float, Tuple]): The loss and its gradient, see `arc_loss`.
+        RETURNS (Tuple[float, Tuple]): The loss and its gradient, see `arc_loss` and
+            `frame_loss`.
         """
         examples = list(examples)
         validate_examples(examples, "SemanticParser.get_loss")
         batch = scores.batch
         gold = batch.gold or find_gold_arcs(examples, batch, self.labels, self.attr)
         loss, gradient = arc_loss(self.model.ops, scores, gold)
+        d_frames = self.model.ops.xp.zeros_like(scores.frames)
+        if self.frames:
+            gold_frames = find_gold_frames(examples, batch, self.frames, self.attr)
+            loss_of_frames, d_frames = frame_loss(self.model.ops, scores, gold_frames)
+            loss += loss_of_frames
         if not numpy.isfinite(loss):
             raise ValueError(
                 f"The loss of '{self.name}' is not a finite number. Use a smaller "
                 "learning rate, or look for broken vectors in its tok2vec."
             )
-        return loss, gradient
+        return loss, (*gradient, d_frames)
 
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
         """Score a batch of Examples.

@@ -72,7 +72,7 @@ def test_the_gradient_of_the_vectors_is_that_of_finite_differences(docs, setting
 
     def outputs():
         scores = model.begin_update(docs)[0]
-        return [scores.first_order, scores.refined, scores.labels]
+        return [scores.first_order, scores.refined, scores.labels, scores.frames]
 
     _, backprop = model.begin_update(docs)
     generator = numpy.random.default_rng(1)
@@ -110,7 +110,7 @@ def test_docs_without_words_pass_zeros_back(nlp):
     model = make_model(tok2vec, docs)
     scores, backprop = model.begin_update(docs)
     assert len(scores.first_order) == 0
-    backprop((scores.first_order, scores.refined, scores.labels))
+    backprop((scores.first_order, scores.refined, scores.labels, scores.frames))
     assert not tok2vec.attrs["gradient"].any()
     assert len(model.predict(docs).null) == 0
 
@@ -124,7 +124,7 @@ def test_a_model_that_was_not_initialized_says_so(docs):
 def test_gradients_are_clipped_by_their_global_norm(docs):
     model = make_model(docs=docs, grad_clip=0.5)
     scores, backprop = model.begin_update(docs)
-    outputs = (scores.first_order, scores.refined, scores.labels)
+    outputs = (scores.first_order, scores.refined, scores.labels, scores.frames)
     backprop(tuple(7 * numpy.isfinite(each).astype("f") for each in outputs))
     norms = []
 

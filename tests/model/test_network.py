@@ -11,12 +11,13 @@ from spacy_sdp.model.network import Network
 from spacy_sdp.model.pruning import is_candidate
 from spacy_sdp.model.settings import SCORES
 
-WIDTH, N_LABELS = 8, 4
+WIDTH, N_LABELS, N_FRAMES = 8, 4, 3
 
 
 def make_network(seed=0, **settings):
     torch.manual_seed(seed)
-    return Network(WIDTH, N_LABELS, *make_settings(**settings))
+    n_frames = N_FRAMES if settings.get("frames") else 0
+    return Network(WIDTH, N_LABELS, *make_settings(**settings), n_frames)
 
 
 def random_words(lengths, seed=1):
@@ -24,11 +25,17 @@ def random_words(lengths, seed=1):
     return torch.randn(sum(lengths), WIDTH, generator=generator)
 
 
+def norms_of(words):
+    """Hashes that are different for different words."""
+    return (words[:, 0].detach() * 2**40).long()
+
+
 PRUNE = {"prune": 0.03}
 UNLABELLED = {"scores": "unlabelled"}
 FACTORED = {"scores": "factored"}
 FIRST_ORDER = {"inference": "first_order"}
 BELIEFS = UNLABELLED | {"inference": "belief_propagation"}
+FRAMES = {"frames": True}
 VARIANTS = [
     {},
     PRUNE,
@@ -49,15 +56,19 @@ VARIANTS = [
     FACTORED | PRUNE,
     {"supervise": "last"},
     {"predict_iterations": 9} | PRUNE,
+    FRAMES,
+    FRAMES | PRUNE,
+    FRAMES | UNLABELLED | PRUNE,
+    FRAMES | FIRST_ORDER | {"bypass_lstm": True},
 ]
 
 
 def total(scores):
     """A number that depends on all scores that are trained."""
-    first_order, _, refined, labels = scores
+    first_order, _, refined, labels, frames = scores
     return sum(
         each.masked_fill(torch.isinf(each), 0).square().sum()
-        for each in (first_order, refined, labels)
+        for each in (first_order, refined, labels, frames)
     )
 
 
@@ -66,10 +77,10 @@ def test_a_sentence_does_not_depend_on_its_batch(settings):
     network = make_network(**settings).eval()
     lengths = [6, 6, 3, 1]
     words = random_words(lengths)
-    together = network(words, lengths)
+    together = network(words, lengths, None, norms_of(words))
     alone, first = [], 0
     for each in words.split(lengths):
-        posteriors = network(each, [len(each)])
+        posteriors = network(each, [len(each)], None, norms_of(each))
         alone.append(posteriors._replace(arcs=posteriors.arcs + first))
         first += (len(each) + 1) * len(each)
     expected = [torch.cat(parts) for parts in zip(*alone, strict=True)]
@@ -80,9 +91,10 @@ def test_a_sentence_does_not_depend_on_its_batch(settings):
 def test_strips_do_not_change_posteriors(settings):
     lengths = [9, 6, 6, 3, 1]
     words = random_words(lengths)
-    expected = make_network(max_pairs=10_000, **settings).eval()(words, lengths)
+    inputs = (words, lengths, None, norms_of(words))
+    expected = make_network(max_pairs=10_000, **settings).eval()(*inputs)
     for max_pairs in (25, 1):
-        found = make_network(max_pairs=max_pairs, **settings).eval()(words, lengths)
+        found = make_network(max_pairs=max_pairs, **settings).eval()(*inputs)
         assert_close(list(found), list(expected), rtol=0, atol=1e-5)
 
 
@@ -101,7 +113,7 @@ def test_pieces_change_neither_scores_nor_gradients(settings):
     for max_pairs in (10_000, 1):
         network = make_network(max_pairs=max_pairs, **settings).train()
         words = random_words(lengths).requires_grad_()
-        scores = network(words, lengths)
+        scores = network(words, lengths, None, norms_of(words))
         total(scores).backward()
         gradients = [words.grad] + [each.grad for each in network.parameters()]
         results.append((list(scores), gradients))
@@ -222,7 +234,7 @@ def test_what_is_supervised():
 @pytest.mark.parametrize("prune", [0.0, 0.01])
 @pytest.mark.parametrize(
     "settings",
-    [{}, {"tied": True}, FACTORED, UNLABELLED, BELIEFS],
+    [{}, {"tied": True}, FACTORED, UNLABELLED, BELIEFS, FRAMES],
     ids=str,
 )
 def test_every_parameter_moves(settings, prune):
@@ -233,7 +245,8 @@ def test_every_parameter_moves(settings, prune):
     lengths = [5, 4]
     for _ in range(3):
         optimizer.zero_grad()
-        total(network(random_words(lengths), lengths)).backward()
+        words = random_words(lengths)
+        total(network(words, lengths, None, norms_of(words))).backward()
         optimizer.step()
     for name, parameter in network.named_parameters():
         assert not torch.equal(before[name], parameter), name

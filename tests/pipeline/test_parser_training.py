@@ -50,7 +50,7 @@ def test_the_gradient_is_that_of_the_loss(nlp, examples, scores, supervise, prun
     if prune:
         assert 0 < len(scores.candidates) < len(scores.first_order)
     _, gradients = parser.get_loss(examples, scores)
-    outputs = (scores.first_order, scores.refined, scores.labels)
+    outputs = (scores.first_order, scores.refined, scores.labels, scores.frames)
     generator = numpy.random.default_rng(0)
     for output, gradient in zip(outputs, gradients, strict=True):
         finite = numpy.argwhere(numpy.isfinite(output))
