@@ -3,12 +3,13 @@
     python benchmarks/ablation.py train configs/small.cfg corpus/dm \\
         training/ablation/small --seeds 0 1 2
 
-trains those of systems.py and lets them parse, each in a folder of its own
-(labelled-0). If it is interrupted, the same command resumes it. Then
+trains the systems of systems.py and parses the test data, with a separate folder for
+each system and seed (labelled-0). To resume after an interruption, run the same command
+again. Then
 
     python benchmarks/ablation.py table training/ablation corpus/dm
 
-scores all parses that there are. `python -m spacy project run ablation` does it all.
+scores all existing parses. `python -m spacy project run ablation` runs all steps.
 """
 
 from __future__ import annotations
@@ -30,21 +31,21 @@ from spacy_sdp.evaluation.metrics import score_sentences
 from spacy_sdp.formats import Record, docbin
 from spacy_sdp.formats.bridge import from_doc
 
-# The folders of parses, and what is added to the titles of the systems.
+# The folders of parses, with a suffix for the titles of the systems.
 ENCODERS = {"small": "", "minilm": ", MiniLM"}
 SPLITS = {"test": "WeScience", "ood": "Sherlock Holmes"}
 SCORES = ("LF", "UF", "LM")
-# Where ranges of sentence lengths begin, in words.
+# The starts of ranges of sentence lengths, in words.
 LENGTHS = (1, 11, 21, 31, 41, 10**9)
-# How many labels stand in the table, the most frequent ones first.
+# The number of labels in the table, the most frequent ones first.
 N_LABELS = 12
 
-# For each text and system, the scores of its seeds.
+# The scores for each text, system and seed.
 Results = dict[str, dict[str, list[dict[str, Any]]]]
 
 
 def score(gold: list[Record], system: list[Record]) -> dict[str, Any]:
-    """RETURNS (Dict[str, Any]): Percentages, also by label and by length."""
+    """RETURNS (Dict[str, Any]): Percentages, also by label and by sentence length."""
     scores = score_sentences(gold, system)["with_tops"]
     labels = sorted(scores["per_label"].items(), key=lambda item: -item[1]["gold"])
     return {
@@ -57,7 +58,7 @@ def score(gold: list[Record], system: list[Record]) -> dict[str, Any]:
 def score_by_length(
     gold: list[Record], system: list[Record]
 ) -> Iterator[tuple[str, float]]:
-    """YIELDS (Tuple[str, float]): LF1 for each range of words in a sentence."""
+    """YIELDS (Tuple[str, float]): LF1 for each range of sentence lengths."""
     for start, end in pairwise(LENGTHS):
         chosen = [
             pair
@@ -76,13 +77,13 @@ def collect(
     systems: dict[str, list[Path]],
     pipelines: Sequence[str] = (),
 ) -> Results:
-    """Score the parses that there are, and pipelines.
+    """Score the existing parses, and pipelines.
 
     corpus (Path): The folder with the gold standard.
     splits (Dict[str, str]): The names of the files, without suffix, and their titles.
-    systems (Dict[str, List[Path]]): The folders of a system's parses, by its title.
-    pipelines (Sequence[str]): Packages or folders that parse now.
-    RETURNS (Results): The scores, by the titles.
+    systems (Dict[str, List[Path]]): The folders with parses of each system, by title.
+    pipelines (Sequence[str]): Packages or folders of pipelines to apply now.
+    RETURNS (Results): The scores by title.
     """
     results: Results = {}
     loaded = {name: spacy.load(name) for name in pipelines}
@@ -111,7 +112,7 @@ def collect(
 
 
 def find_systems(results: Results) -> list[str]:
-    """RETURNS (List[str]): The systems that have parses of some text."""
+    """RETURNS (List[str]): The systems that have any parses."""
     return [*dict.fromkeys(name for split in results.values() for name in split)]
 
 
@@ -140,7 +141,7 @@ def make_table(results: Results, scores: tuple[str, ...] = SCORES) -> list[str]:
 
 
 def make_details(results: Results) -> list[str]:
-    """RETURNS (List[str]): The same by the length of sentences and by label."""
+    """RETURNS (List[str]): Lines of Markdown by sentence length and by label."""
     lines = []
     for split, systems in results.items():
         lines += ["", f"LF1 by the number of words in a sentence, {split}:", ""]
@@ -168,11 +169,11 @@ def _table(header: list[str], rows: dict[str, list[str]]) -> list[str]:
 
 
 def draw(results: Results, path: Path) -> None:
-    """Draw LF1 by sentence length, as in the paper's analysis of errors."""
+    """Plot LF1 by sentence length, as in the paper's error analysis."""
     n_rows = (len(results) + 1) // 2
     figure = Figure(figsize=(10, 0.6 + 4 * n_rows), layout="constrained")
     panels = figure.subplots(n_rows, 2, squeeze=False).flat
-    # A system has one colour everywhere, also where it has no parses.
+    # Each system has the same colour in all panels.
     titles = find_systems(results)
     lines: dict[str, Any] = {}
     for axes, (split, systems) in zip(panels, results.items(), strict=False):
@@ -200,12 +201,12 @@ def _draw_line(axes: Any, system: str, seeds: list[dict[str, Any]], color: str) 
 def write_results(
     results: Results, folder: Path, name: str, scores: tuple[str, ...] = SCORES
 ) -> None:
-    """Write tables, figure and all scores, and print the tables.
+    """Write tables, figure and scores, and print the tables.
 
     results (Results): The scores.
-    folder (Path): Where to.
-    name (str): What the files are called.
-    scores (Tuple[str, ...]): Which ones stand in the first table.
+    folder (Path): The folder to write to.
+    name (str): The name of the files, without suffix.
+    scores (Tuple[str, ...]): The scores in the first table.
     """
     lines = make_table(results, scores) + make_details(results)
     write_json(folder / f"{name}.json", results)
@@ -217,12 +218,12 @@ def write_results(
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     commands = parser.add_subparsers(dest="command", required=True)
-    train = commands.add_parser("train", help="train systems and let them parse")
+    train = commands.add_parser("train", help="train systems and parse the test data")
     train.add_argument("config", type=Path)
     train.add_argument("corpus", type=Path)
     train.add_argument("output", type=Path)
     add_options(train, COMPARED)
-    table = commands.add_parser("table", help="score what was parsed")
+    table = commands.add_parser("table", help="score the parses")
     table.add_argument("training", type=Path)
     table.add_argument("corpus", type=Path)
     table.add_argument("--pipelines", nargs="+", default=[])

@@ -1,4 +1,4 @@
-"""What the benchmarks share: the parser, and where and how results are written."""
+"""Shared code of the benchmarks: loading of parsers, and writing of results."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ RESULTS = Path(__file__).parent / "results"
 
 
 def prepare(args: argparse.Namespace) -> Language:
-    """Set the number of threads, make the folder of the results, and load the pipeline.
+    """Set the number of threads and load the pipeline.
 
-    args (argparse.Namespace): The options `threads`, `out` and `model`.
+    args (argparse.Namespace): The options `threads` and `model`.
     RETURNS (Language): The pipeline.
     """
     torch.set_num_threads(args.threads)
     try:
         return spacy.load(args.model)
     except OSError as error:
-        sys.exit(f"{error} Those of this repository: pip install pipelines/*.whl")
+        sys.exit(f"{error} To install our pipelines: pip install pipelines/*.whl")
 
 
 def load_with(nlp: Language, model: str, **settings: Any) -> Language:
@@ -43,14 +43,14 @@ def load_with(nlp: Language, model: str, **settings: Any) -> Language:
 
     nlp (Language): The pipeline.
     model (str): Its name or path.
-    settings (Any): The settings, also those of the block of inference.
+    settings (Any): The settings, including those of the inference block.
     RETURNS (Language): The pipeline with these settings.
     """
     name = find_parser(nlp).name
     block = nlp.config["components"][name]["model"]["inference"]
     overrides = {}
     for key, value in settings.items():
-        # Pipelines of version 1 have no such block.
+        # Pipelines of version 1 have no inference block.
         in_block = isinstance(block, dict) and key in block
         place = f"components.{name}.model.{'inference.' if in_block else ''}{key}"
         overrides[place] = value
@@ -63,7 +63,7 @@ def find_parser(nlp: Language) -> SemanticParser:
 
 
 def read_docs(nlp: Language, path: Path) -> list[Doc]:
-    """Read sentences, with what the pipeline finds before the parser.
+    """Read sentences, and apply the components before the parser.
 
     nlp (Language): The pipeline.
     path (Path): The gold standard, in any format.
@@ -78,7 +78,7 @@ def read_docs(nlp: Language, path: Path) -> list[Doc]:
 
 @contextmanager
 def new_file(path: Path) -> Iterator[IO[bytes]]:
-    """YIELDS (IO[bytes]): A file that is there when it is whole, with its folder."""
+    """YIELDS (IO[bytes]): A file that only appears when it is complete."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with atomic_write(path) as file:
         yield file
@@ -99,9 +99,9 @@ def write_plot(
 ) -> None:
     """Draw lines through points.
 
-    path (Path): The picture to write.
+    path (Path): The image to write.
     lines (Dict[str, List[Tuple[float, float]]]): The points of each line, by its name.
-    axes (Any): Properties of the axes, as of `Axes.set` of matplotlib.
+    axes (Any): Properties of the axes, as in `Axes.set` of matplotlib.
     """
     figure = Figure(figsize=(6, 4))
     panel = figure.subplots()

@@ -1,10 +1,10 @@
-"""The same mean-field inference in the formulations that are compared.
+"""The formulations of mean-field inference that are compared.
 
-Each takes first-order scores (B, n + 1, n + 1, L) and, for each of the four kinds of
-neighbours, factors (B, n + 1, R) of the nodes i, j, k and (L, R) of the labels a and b,
-and gives the scores after some iterations. Self-loops, arcs into the root and padding
-send nothing. In the published formulas an arc is its own neighbour. Our default is to
-leave it out, which is more work, so both are measured.
+The input are first-order scores (B, n + 1, n + 1, L) and, for each of the four types of
+neighbours, factors (B, n + 1, R) of the nodes i, j, k and (L, R) of the labels a and b.
+The output are the scores after some iterations. Self-loops, arcs to the root and
+padding send nothing. In the published formulas, an arc is its own neighbour. By
+default, we exclude it, which is more work, so both are measured.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from spacy_sdp.model.arcs import Arcs
 from spacy_sdp.model.factors import RELATIONS, Part, part_types
 from spacy_sdp.model.mean_field import ExactMeanField, PrunedMeanField, iterate
 
-# Which of i, j, k are the ends of the neighbour.
+# The ends of the neighbour among i, j, k.
 NEIGHBOUR = {
     "sibling": "ik",
     "co-parent": "kj",
@@ -38,9 +38,9 @@ class Problem(NamedTuple):
 
 
 def random_problem(n: int, n_labels: int, *, rank: int = 300, seed: int = 0) -> Problem:
-    """One sentence with random scores and factors, messages smaller than scores.
+    """Create a sentence with random scores and factors. Messages are below the scores.
 
-    There are so many labels and NULL, which sends and receives nothing.
+    In addition to the labels, there is NULL, which sends and receives nothing.
     """
     generator = torch.Generator().manual_seed(seed)
     n_labels += 1
@@ -49,7 +49,7 @@ def random_problem(n: int, n_labels: int, *, rank: int = 300, seed: int = 0) -> 
         return torch.randn(*shape, generator=generator)
 
     scores = normal(1, n + 1, n + 1, n_labels)
-    # About two probable heads a word, as a trained parser has them.
+    # About two probable heads per word, as in a trained parser.
     scores[..., 1:] -= 8.0 + math.log(n_labels)
     rows = torch.randint(0, n + 1, (2 * n,), generator=generator)
     scores[0, rows, torch.arange(1, n + 1).repeat(2), 1] += 10.0 + math.log(n_labels)
@@ -74,7 +74,7 @@ def valid_mask(lengths: list[int], n: int) -> Tensor:
 
 
 def dense(problem: Problem, iterations: int) -> Tensor:
-    """Without decomposition ("w/o CPD"): order-5 tensors written out, O(n^3 L^2)."""
+    """Without decomposition ("w/o CPD"): full order-5 tensors, O(n^3 L^2)."""
     tensors = {part.type: _written_out(part) for part in problem.parts}
     scores = problem.scores
     for _ in range(iterations):
@@ -87,7 +87,7 @@ def dense(problem: Problem, iterations: int) -> Tensor:
 
 
 def _written_out(part: Part) -> Tensor:
-    """The scores of a part, (B, i, j, k, a, b), as one multiplication of matrices."""
+    """Compute the scores of a part, (B, i, j, k, a, b), by a matrix multiplication."""
     nodes = torch.einsum("zir,zjr,zkr->zijkr", part.head, part.dep, part.far)
     labels = torch.einsum("ar,br->abr", part.label, part.far_label)
     tensor = nodes.flatten(0, 3) @ labels.flatten(0, 1).T
@@ -97,8 +97,8 @@ def _written_out(part: Part) -> Tensor:
 def published(problem: Problem, iterations: int) -> Tensor:
     """With decomposition, as published ("w/ CPD"): padded tensors, O(n^2 L R).
 
-    The products and sums of the formulas are done as torch does them fastest, which is
-    up to three times faster than handing the formulas to `torch.einsum`.
+    Products and sums use the fastest torch operations, which are up to three times
+    faster than `torch.einsum` with the formulas.
     """
     scores = problem.scores
     for _ in range(iterations):
@@ -120,7 +120,7 @@ def published(problem: Problem, iterations: int) -> Tensor:
 
 
 class Block(NamedTuple):
-    """The sentences of one length, as the network gives them."""
+    """The sentences of a length, in the form that the network uses."""
 
     scores: Tensor  # (S, n + 1, n, L)
     parts: list[Part]  # tables (S, n + 1, R)
@@ -154,7 +154,7 @@ def exact(blocks: list[Block], iterations: int, *, exclude_self: bool) -> list[T
 
 
 class Candidates(NamedTuple):
-    """The arcs of a problem that are probable by their first-order scores."""
+    """The arcs of a problem with high first-order probability."""
 
     arcs: Arcs
     scores: Tensor  # (arcs, L)
@@ -191,7 +191,7 @@ def find_candidates(
 
 
 def pruned_iterations(found: Candidates, iterations: int) -> Tensor:
-    """Ours, pruned, when it is known which arcs are probable."""
+    """Ours, pruned, without the choice of candidates."""
     step = PrunedMeanField(
         found.scores, found.arcs, found.parts, found.node_sentence, null_sends=False
     )
@@ -200,5 +200,5 @@ def pruned_iterations(found: Candidates, iterations: int) -> Tensor:
 
 
 def pruned(problem: Problem, iterations: int) -> Tensor:
-    """Ours, pruned: only arcs that are probable by their first-order scores."""
+    """Ours, pruned: only arcs with high first-order probability."""
     return pruned_iterations(find_candidates(problem), iterations)

@@ -1,4 +1,4 @@
-"""Train systems and let them parse test data. What is done already is skipped."""
+"""Train systems and parse test data. Completed runs are skipped."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from systems import COMPARED, SYSTEMS, configure
 from thinc.api import Config
 from weasel.util import get_checksum
 
-# Not parsed, as they were seen in training.
+# Not parsed, because they were used in training.
 SEEN = ("train", "dev")
 
 
 def add_options(parser: argparse.ArgumentParser, systems: list[str]) -> None:
-    """Add the options of a command that trains systems.
+    """Add the options of commands that train systems.
 
     parser (argparse.ArgumentParser): The parser of the command.
     systems (List[str]): The systems to train by default.
@@ -38,11 +38,12 @@ def add_options(parser: argparse.ArgumentParser, systems: list[str]) -> None:
 def parse_args(
     parser: argparse.ArgumentParser,
 ) -> tuple[argparse.Namespace, dict[str, Any]]:
-    """Parse the command line, also options such as `--training.max_steps 100`.
+    """Parse the command line, including options such as `--training.max_steps 100`.
 
-    parser (argparse.ArgumentParser): The parser, of which `train` takes such options.
+    parser (argparse.ArgumentParser): The parser, whose command `train` supports such
+        options.
     RETURNS (Tuple[argparse.Namespace, Dict[str, Any]]): The arguments, and the settings
-        of the config that they override.
+        of the config to override.
     """
     args, options = parser.parse_known_args()
     if options and args.command != "train":
@@ -60,15 +61,15 @@ def run_systems(
     gpu_id: int = -1,
     overrides: dict[str, Any] | None = None,
 ) -> None:
-    """Train systems with several seeds, and let them parse.
+    """Train systems with several seeds, and parse the test data.
 
-    config_path (Path): The config that they have in common.
+    config_path (Path): The config of all systems.
     corpus (Path): The folder with `train.spacy`, `dev.spacy`, and the data to parse.
-    output (Path): The folder for their folders: `labelled-0` is that of seed 0.
+    output (Path): The folder for the results, such as `labelled-0` for seed 0.
     systems (Sequence[str]): Names in SYSTEMS.
     seeds (Sequence[int]): The seeds.
-    gpu_id (int): The GPU, or -1.
-    overrides (Optional[Dict[str, Any]]): Settings of the config to change.
+    gpu_id (int): The GPU ID, or -1 for CPU.
+    overrides (Optional[Dict[str, Any]]): Settings of the config to override.
     """
     for system in systems:
         for seed in seeds:
@@ -84,7 +85,7 @@ def run_systems(
 
 
 def _run(config: Config, corpus: Path, output: Path, gpu_id: int) -> None:
-    """Train a system and let it parse, unless it was done with the same inputs."""
+    """Train a system and parse, unless this was done with the same inputs."""
     tests = [path for path in sorted(corpus.glob("*.spacy")) if path.stem not in SEEN]
     parses = {path: output / path.name for path in tests}
     known = [*map(Path, filter(None, config["paths"].values())), *tests]
@@ -94,9 +95,9 @@ def _run(config: Config, corpus: Path, output: Path, gpu_id: int) -> None:
     }
     record = output / "inputs.json"
     if record.exists() and srsly.read_json(record) == inputs:
-        print(f"{output}: done already")
+        print(f"{output}: already complete")
         return
-    # Until it is done again, nothing of it may be taken for a result.
+    # Remove old results, so that they are not mistaken for new ones.
     for path in (record, *parses.values()):
         path.unlink(missing_ok=True)
     output.mkdir(parents=True, exist_ok=True)

@@ -2,11 +2,11 @@
 
     python benchmarks/inference.py [--quick] [--out DIR] [--model PIPELINE --data FILE]
 
-compares four formulations of the same mean-field inference on the same factors, in one
-process and taking turns: the order-5 tensors written out ("dense"), the decomposition
-as published ("published"), and ours, exact and pruned. It writes `inference.json`, a
-table `inference.md` and two plots. Without --data it parses the example sentences of
-the package, which are few and short.
+compares four formulations of mean-field inference on the same factors: the full order-5
+tensors ("dense"), the decomposition as published ("published"), and ours, exact and
+pruned. They take turns in a single process. The results are written to
+`inference.json`, a table `inference.md` and two plots. Without --data, it parses the
+example sentences of the package, which are few and short.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ from spacy_sdp.pipeline.parser import SemanticParser
 
 LABELS = (1, 5, 10, 20, 30, 40, 91)
 LENGTHS = (10, 20, 40, 80, 160, 320)
-# Tensors of more bytes than that are not written out.
+# Maximum size of dense tensors, in bytes.
 DENSE_LIMIT = 12e9
 BATCH_WORDS = 3000
 
@@ -63,19 +63,19 @@ def main() -> None:
     parser.add_argument(
         "--model", default="en_sdp_dm_sm", help="a pipeline with a semantic parser"
     )
-    parser.add_argument("--data", type=Path, help="sentences for it, .sdp or .spacy")
+    parser.add_argument("--data", type=Path, help="sentences to parse, .sdp or .spacy")
     parser.add_argument("--threads", type=int, default=2)
     args = parser.parse_args()
     nlp = prepare(args)
     semantic_parser = find_parser(nlp)
     shim = semantic_parser.model.get_ref("network").shims[0]
     if not isinstance(shim.inference, MeanField) or not shim.settings.labelled:
-        parser.error("the pipeline has to be one with labelled mean field")
+        parser.error("the pipeline must use labelled mean-field inference")
     data = args.data or EXAMPLES
     if nlp.has_pipe("transformer"):
         parser.error(
-            "the pipeline has to be one without transformer, because sentences are "
-            "joined to longer ones, for which a transformer would have to run again"
+            "the pipeline must not have a transformer, because sentences are joined "
+            "to longer ones, for which a transformer would have to run again"
         )
     docs = read_docs(nlp, data)
     exact_nlp = load_with(
@@ -103,7 +103,7 @@ def main() -> None:
 
 
 class Benchmark:
-    """The experiments, each a generator of rows."""
+    """The experiments, each of which yields rows of results."""
 
     def __init__(
         self,
@@ -113,9 +113,12 @@ class Benchmark:
         *,
         quick: bool,
     ) -> None:
-        """
+        """Prepare the experiments.
+
         parser (SemanticParser): The parser.
-        exact_parser (SemanticParser): The same one without pruning and dropout.
+        exact_parser (SemanticParser): The same parser without pruning and dropout.
+        docs (List[Doc]): The sentences to parse.
+        quick (bool): Whether to run smaller experiments.
         """
         self.parser = parser
         self.exact_parser = exact_parser
@@ -135,7 +138,7 @@ class Benchmark:
             problem = random_problem(n, n_labels, rank=RANK)
             for mode in ("forward", "backward"):
                 systems = contestants(problem, iterations)
-                # A tensor for each part and one in between, and again for gradients.
+                # A tensor for each part and an intermediate one, twice with gradients.
                 copies = 5 if mode == "forward" else 10
                 if 4 * (n + 1) ** 3 * (n_labels + 1) ** 2 * copies < DENSE_LIMIT:
                     systems["dense"] = partial(dense, problem, iterations)
@@ -148,7 +151,7 @@ class Benchmark:
                     )
 
     def growth(self) -> Iterator[dict]:
-        """Time and memory of one sentence as it gets longer."""
+        """Time and memory of a sentence by its length."""
         iterations, n_labels = 3, 91
         for n in self.lengths:
             random = random_problem(n, n_labels, rank=RANK)
@@ -179,7 +182,7 @@ class Benchmark:
                 yield row("batch", system, *shape, mode, iterations, ms, peak)
 
     def share(self) -> Iterator[dict]:
-        """Where the time of a whole parse goes, for the parser alone."""
+        """The share of time of each part of the parser."""
         docs = self.docs[: 50 if self.quick else 500]
         words = sum(map(len, docs))
         inference = self.parser.model.get_ref("network").shims[0].inference
@@ -188,7 +191,7 @@ class Benchmark:
             copies = [doc.copy() for doc in docs]
             parsed = self.parser.pipe(copies, batch_size=64)
             runs.append(time_parts(partial(deque, parsed, maxlen=0)))
-        # The first one warms up.
+        # The first run is a warm-up.
         seconds = sorted(runs[1:], key=lambda run: run["all"])[len(runs[1:]) // 2]
         for name, value in seconds.items():
             yield {
@@ -202,7 +205,7 @@ class Benchmark:
 
 
 def contestants(problem: Problem, iterations: int) -> dict[str, Callable | None]:
-    """The contestants for a problem. Ours are given it as our network makes it."""
+    """Create the contestants for a problem, with our input format for ours."""
     blocks = to_blocks(problem)
     return {
         "published": partial(published, problem, iterations),
@@ -228,8 +231,9 @@ def row(
     ms: float | None = None,
     peak: float | None = None,
 ) -> dict:
-    # Two rows for exact inference: in the published formulas, and so in the first, an
-    # arc is its own neighbour; in the second, our default, and in "pruned" it is not.
+    # There are two rows for exact inference. In the first one, as in the published
+    # formulas, an arc is its own neighbour. In the second one (our default) and in
+    # "pruned", it is not.
     return {
         "experiment": experiment,
         "system": system.removesuffix(", without self"),
@@ -246,7 +250,7 @@ def row(
 
 
 def joined(docs: list[Doc], n: int) -> Doc:
-    """Consecutive sentences as one of n words."""
+    """Join consecutive sentences to one of n words."""
     tokens = [token for doc in some_words(docs, n) for token in doc][:n]
     doc = Doc(docs[0].vocab, words=[token.text for token in tokens])
     for token, original in zip(doc, tokens, strict=True):
@@ -255,7 +259,7 @@ def joined(docs: list[Doc], n: int) -> Doc:
 
 
 def some_words(docs: list[Doc], words: int) -> list[Doc]:
-    """As many Docs, over and over if need be, as have so many words together."""
+    """Choose Docs with at least this number of words, repeated if necessary."""
     chosen: list[Doc] = []
     while sum(map(len, chosen)) < words:
         chosen.append(docs[len(chosen) % len(docs)])
@@ -263,7 +267,7 @@ def some_words(docs: list[Doc], words: int) -> list[Doc]:
 
 
 def real_problem(parser: SemanticParser, docs: list[Doc]) -> Problem:
-    """First-order scores and factors that a trained parser gives to sentences.
+    """Compute the first-order scores and factors of sentences with a trained parser.
 
     parser (SemanticParser): The parser, without pruning and dropout.
     docs (List[Doc]): The sentences.

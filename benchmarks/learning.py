@@ -1,10 +1,10 @@
-"""Training curves: does the second order help, from when on, and by how much?
+"""Learning curves: how much does second-order inference help, and from which step?
 
     python benchmarks/learning.py TRAIN.sdp DEV.sdp --out benchmarks/results
 
 trains the systems one after the other with `configs/quick.cfg`, the same seed and the
 same number of steps, and writes `learning.json`, `learning.md` and `learning.png`. The
-parser sees the tags of the files.
+parsers use the tags of the files.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def train(
 
 
 def read_log(name: str, log: Path) -> list[dict]:
-    """The scores of a system, which the logger writes in per cent."""
+    """Read the scores of a system, which the logger writes as percentages."""
     rows = [json.loads(line) for line in log.read_text().splitlines()]
     return [
         {
@@ -131,7 +131,7 @@ def to_table(rows: list[dict]) -> list[str]:
 
 
 def to_lines(rows: list[dict]) -> dict[str, list[tuple[float, float]]]:
-    """The points of the curve of each system."""
+    """Get the points of the curve of each system."""
     lines: dict[str, list[tuple[float, float]]] = {}
     for row in rows:
         lines.setdefault(row["system"], []).append((row["step"], 100 * row["lf"]))

@@ -29,7 +29,7 @@ def measure(
     *,
     quick: bool,
 ) -> dict[str, float | None]:
-    """The median time of each system, taking turns."""
+    """Measure the median time of each system. The systems take turns."""
     budget, most = (0.7, 5) if quick else (3.0, 100)
     times: dict[str, list[float]] = {name: [] for name in systems}
     tensors = [problem.scores, *(t for part in problem.parts for t in part[1:])]
@@ -59,7 +59,7 @@ def measure(
 
 
 def peak_mb(run: Callable[[], object]) -> float | None:
-    """How much memory a run takes at its peak, as Linux counts it."""
+    """Measure the peak memory of a run on Linux, in MB."""
     try:
         ctypes.CDLL("libc.so.6").malloc_trim(0)
         Path("/proc/self/clear_refs").write_text("5")
@@ -79,7 +79,7 @@ def _status(name: str) -> int:
 
 
 def peak_gflops(size: int = 1024) -> float:
-    """What the machine reaches in one large multiplication of matrices."""
+    """Measure the speed of a large matrix multiplication."""
     a, b = torch.randn(size, size), torch.randn(size, size)
     times = []
     for _ in range(10):
@@ -89,7 +89,7 @@ def peak_gflops(size: int = 1024) -> float:
     return 2 * size**3 / min(times) / 1e9
 
 
-# What is timed of a parse, by the functions that do it.
+# The functions to time for each part of a parse.
 PARTS: dict[str, tuple[Callable, ...]] = {
     "LSTM": (BiLSTM.forward,),
     "first-order scores": (Biaffine.tables, Biaffine.forward),
@@ -107,7 +107,7 @@ PARTS: dict[str, tuple[Callable, ...]] = {
 
 
 def time_parts(run: Callable[[], object]) -> dict[str, float]:
-    """How many seconds the parts of a parse take, and all of it."""
+    """Measure the seconds of a parse and of its parts."""
     profile = cProfile.Profile()
     profile.runcall(run)
     stats = pstats.Stats(profile).stats  # type: ignore[attr-defined]

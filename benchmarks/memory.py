@@ -1,9 +1,9 @@
-"""How much memory does one long sentence take?
+"""How much memory does a long sentence take?
 
     python benchmarks/memory.py en_sdp_dm_sm
 
-Parses one "sentence" of each length, as of a text without boundaries, and prints the
-peak above the loaded pipeline.
+parses a "sentence" of each length, as in a text without sentence boundaries, and prints
+the peak memory in addition to the loaded pipeline.
 """
 
 import argparse
@@ -42,7 +42,7 @@ def main() -> None:
 
 
 def make_sentence(nlp: spacy.Language, words: list[str]) -> Doc:
-    """Make a Doc that is one sentence, whatever the pipeline thinks of it."""
+    """Create a Doc that the pipeline keeps as a single sentence."""
     doc = Doc(nlp.vocab, words=words)
     for token in doc:
         token.is_sent_start = token.i == 0

@@ -3,9 +3,9 @@
     python benchmarks/paper.py train corpus/paper training/paper --gpu-id 0
     python benchmarks/paper.py table corpus/paper training/paper
 
-corpus/paper has a folder for each formalism, which scripts/split_sdp2015.py makes. If
-training is interrupted, the same command resumes it. `python -m spacy project run
-paper` does it all.
+corpus/paper has a folder for each formalism, created by scripts/split_sdp2015.py. To
+resume after an interruption, run the same command again. `python -m spacy project run
+paper` runs all steps.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from experiment import add_options, parse_args, run_systems
 from systems import SYSTEMS
 
 CONFIG = Path(__file__).parent.parent / "configs" / "paper.cfg"
-# The paper's, and its row "w/o label correlation".
+# The system of the paper, and its row "w/o label correlation".
 COMPARED = ["labelled", "unlabelled"]
-# 20 epochs, where paper.cfg has the 30 of DM; the rates rise for the first half.
+# 20 epochs, instead of 30 for DM in paper.cfg. The rates increase in the first half.
 EPOCHS_20 = {
     "training.max_steps": 20 * 255,
     "training.optimizer.learn_rate.warmup_steps": 10 * 255,
@@ -33,7 +33,7 @@ DOMAINS = ("id", "ood")
 
 
 def make_table(corpus: Path, training: Path) -> Results:
-    """RETURNS (Results): The scores of all parses that there are."""
+    """RETURNS (Results): The scores of all existing parses."""
     results: Results = {}
     for formalism in FORMALISMS:
         folder = training / formalism
@@ -49,14 +49,14 @@ def make_table(corpus: Path, training: Path) -> Results:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     commands = parser.add_subparsers(dest="command", required=True)
-    train = commands.add_parser("train", help="train parsers and let them parse")
+    train = commands.add_parser("train", help="train systems and parse the test data")
     train.add_argument("corpus", type=Path)
     train.add_argument("training", type=Path)
     train.add_argument(
         "--formalisms", nargs="+", choices=FORMALISMS, default=[*FORMALISMS]
     )
     add_options(train, COMPARED)
-    table = commands.add_parser("table", help="score what was parsed")
+    table = commands.add_parser("table", help="score the parses")
     table.add_argument("corpus", type=Path)
     table.add_argument("training", type=Path)
     table.add_argument("--out", type=Path, default=RESULTS)

@@ -1,15 +1,15 @@
-"""Train SuPar's second-order parser on the same corpus, and let it parse.
+"""Train SuPar's second-order parser on the same corpus, and parse with it.
 
-SuPar's `vi_sdp` is mean-field inference between unlabelled arcs. This script runs in an
-environment of its own, which has SuPar and not this package:
+SuPar's `vi_sdp` is mean-field inference between unlabelled arcs. This script runs in a
+separate environment with SuPar and without this package:
 
     python -m venv supar
     supar/bin/pip install supar==1.1.4 transformers==4.46.3
     supar/bin/python benchmarks/peer.py train corpus training/supar/model --encoder ...
     supar/bin/python benchmarks/peer.py parse training/supar/model in.conllu out.conllu
 
-Its 10 columns are CoNLL-U, with the graph in the ninth and tops as `0:root`, so that
-`spacy sdp convert` makes its input, and `spacy sdp evaluate` reads its output.
+Its 10 columns are CoNLL-U, with the graph in the ninth column and tops as `0:root`, so
+`spacy sdp convert` can create its input, and `spacy sdp evaluate` can read its output.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import os
 import time
 from pathlib import Path
 
-# Its checkpoints hold Python objects, which torch does not load by itself any more.
+# Its checkpoints contain Python objects, which torch no longer loads by default.
 os.environ["TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD"] = "1"
 
 import torch
@@ -28,10 +28,10 @@ from supar import VISemanticDependencyParser
 
 
 def train(args: argparse.Namespace) -> None:
-    """Train with batches of 900 words, and a rate of its own for the encoder."""
+    """Train with batches of 900 words, and a separate rate for the encoder."""
     torch.manual_seed(args.seed)
     files = {part: str(args.corpus / f"{part}.conllu") for part in ("train", "dev")}
-    files["test"] = files["dev"]  # scored after each epoch, too; the test is for later
+    files["test"] = files["dev"]  # required; the test data are scored later
     args.model.parent.mkdir(parents=True, exist_ok=True)
     settings = {
         "path": str(args.model),
@@ -51,7 +51,7 @@ def train(args: argparse.Namespace) -> None:
 
 
 def drop_loops(path: Path) -> None:
-    """Take out arcs from a word to itself, which no graph has and a score refuses."""
+    """Remove self-loops, which are invalid and cannot be scored."""
     lines = []
     for line in path.read_text(encoding="utf8").splitlines():
         cells = line.split("\t")
@@ -64,7 +64,7 @@ def drop_loops(path: Path) -> None:
 
 
 def parse(args: argparse.Namespace) -> None:
-    """Parse a file several times, and print how many seconds each took."""
+    """Parse a file several times, and print the seconds of each run."""
     torch.set_num_threads(args.threads)
     parser = VISemanticDependencyParser.load(str(args.model))
     seconds = []

@@ -1,14 +1,14 @@
-"""How fast are the pipelines, and how much of it is the parser?
+"""How fast are the pipelines, and how much of the time does the parser take?
 
     python benchmarks/pipelines.py corpus/dm/test.spacy en_sdp_dm_sm en_sdp_dm_md
 
-Pipelines are packages or folders. The texts of the corpus are joined by 8 sentences and
-parsed by each pipeline in turn, several times; the figures are medians, and words are
-those of the corpus. Compare them as ratios within one run.
+Pipelines are packages or folders. Each text consists of 8 sentences of the corpus. The
+pipelines take turns to parse the texts several times. Results are medians, and words
+are counted in the corpus. Only compare ratios within the same run.
 
-With `--peer supar/bin/python training/supar/model`, if they are there, SuPar parses the
-same sentences after each round, in its own environment (see peer.py). It gets tokens,
-not raw text.
+With `--peer supar/bin/python training/supar/model`, if these files exist, SuPar parses
+the same sentences in each round, in its own environment (see peer.py). Its input are
+tokens, not raw text.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def time_peer(
         options = ["--repeat", "2", "--threads", str(threads)]
         command = [python, script, "parse", model, given, found, *options]
         done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
-    # The first time, it loads what it needs.
+    # The first run includes the warm-up, so use the last one.
     return {PEER: json.loads(done.stdout.splitlines()[-1])[-1]}
 
 

@@ -1,9 +1,10 @@
-"""Does `parse --n-process 2` end cleanly, whatever ends it?
+"""Does `parse --n-process 2` end cleanly after signals and crashes?
 
     python benchmarks/processes.py --model en_sdp_dm_sm
 
-starts it on a long file, again and again, and when output has begun sends Ctrl-C, kills
-a worker, or ends the parent. (For systems with `ps`, such as Linux and macOS.)
+repeatedly starts the command on a long file. As soon as it writes output, it is sent
+Ctrl-C, a worker is killed, or the parent is terminated. (Requires `ps`, as on Linux and
+macOS.)
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-# Seconds until something counts as hanging.
+# Seconds until a command counts as hanging.
 PATIENCE = 60
 FAULTS = {
     "Ctrl-C": signal.SIGINT,
@@ -32,14 +33,14 @@ FAULTS = {
 
 @dataclass
 class Outcome:
-    """What a fault led to.
+    """The outcome of a fault.
 
-    code (Optional[int]): The exit code, None if the command did not end.
-    stderr (str): What the command printed to stderr.
-    seconds (float): The time until all processes were gone, or patience was.
-    left (int): The number of processes that were left.
-    parts (int): The number of files that were left half-written.
-    texts (Optional[int]): The number of texts in the output, None if there is none.
+    code (Optional[int]): The exit code, or None if the command did not end.
+    stderr (str): The output of the command on stderr.
+    seconds (float): The time until all processes had ended, or until the time limit.
+    left (int): The number of processes that did not end.
+    parts (int): The number of incomplete files that were left.
+    texts (Optional[int]): The number of texts in the output, or None without output.
     """
 
     code: int | None
@@ -55,7 +56,7 @@ def write_texts(path: Path, count: int = 100_000) -> None:
 
 
 def find_workers(parent: int) -> list[int]:
-    """RETURNS (List[int]): The children of a process that parse."""
+    """RETURNS (List[int]): The worker processes of a parent."""
     table = subprocess.run(
         ["ps", "-A", "-ww", "-o", "ppid=,pid=,args="], capture_output=True, text=True
     ).stdout
@@ -69,12 +70,12 @@ def is_running(process: int) -> bool:
     state = subprocess.run(
         ["ps", "-o", "stat=", "-p", str(process)], capture_output=True, text=True
     ).stdout.strip()
-    # A zombie only waits for its parent to look at its exit code.
+    # A zombie only waits for its parent to read its exit code.
     return bool(state) and not state.startswith("Z")
 
 
 def wait_until(condition: Callable[[], bool]) -> bool:
-    """RETURNS (bool): Whether the condition came true before patience ended."""
+    """RETURNS (bool): Whether the condition became true within the time limit."""
     end = time.monotonic() + PATIENCE
     while not condition():
         if time.monotonic() > end:
@@ -84,13 +85,13 @@ def wait_until(condition: Callable[[], bool]) -> bool:
 
 
 def try_fault(fault: str, model: str | Path, texts: Path, folder: Path) -> Outcome:
-    """Start the command, do something to it, and see what becomes of it.
+    """Start the command, cause a fault, and observe the outcome.
 
     fault (str): One of FAULTS.
     model (str | Path): The pipeline.
-    texts (Path): The file to parse, which takes longer than the fault to come.
+    texts (Path): The file to parse, long enough for the fault to happen in between.
     folder (Path): An empty folder for the output.
-    RETURNS (Outcome): What became of it.
+    RETURNS (Outcome): The outcome.
     """
     output = folder / "out.jsonl"
     command = [sys.executable, "-m", "spacy_sdp", "parse", texts, "--model", model]
@@ -107,10 +108,10 @@ def try_fault(fault: str, model: str | Path, texts: Path, folder: Path) -> Outco
         workers = find_workers(parent.pid)
         if not begun or len(workers) != 2:
             parent.kill()
-            raise SystemExit(f"parse did not begin: {parent.communicate()[1]}")
+            raise SystemExit(f"parse did not start: {parent.communicate()[1]}")
         start = time.monotonic()
         if fault == "Ctrl-C":
-            # What a terminal does: all processes get it.
+            # Send it to all processes, as a terminal does.
             os.killpg(parent.pid, FAULTS[fault])
         else:
             victim = workers[0] if fault == "worker killed" else parent.pid

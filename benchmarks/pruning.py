@@ -1,10 +1,10 @@
-"""What does pruning cost in accuracy, and what does it save?
+"""How much time does pruning save, and how does it affect accuracy?
 
     python benchmarks/pruning.py PIPELINE DATA.sdp [--out DIR]
 
 parses the data with the same weights and several thresholds, and writes `pruning.json`
-and `pruning.md`: the share of all pairs of words that take part in inference, the share
-of gold arcs among them, labelled F1, and the time of inference.
+and `pruning.md`: the percentage of word pairs that take part in inference, the
+percentage of gold arcs that are kept, labelled F1, and the time of inference.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def main() -> None:
     rows = []
     for threshold in tqdm(THRESHOLDS):
         for iterations in (2, 3, 10):
-            # What iterations take is what the parser takes less without them.
+            # The time of iterations is the difference to a parser without them.
             parser_of = partial(load_parser, nlp, args.model, threshold)
             row = parse(parser_of(iterations), parser_of(0), gold)
             rows.append({"prune": threshold, "iterations": iterations, **row})
@@ -101,7 +101,7 @@ def parse(
 
 
 def gold_arcs_of(batch: Batch, references: list[Doc], attr: str) -> numpy.ndarray:
-    """Booleans for all arcs of a batch whose tokens are those of the gold standard."""
+    """Check for all arcs of a batch with gold tokens whether they are gold arcs."""
     is_gold = []
     for sentence in batch.sentences:
         graph = references[sentence.doc]._.get(attr)

@@ -1,4 +1,4 @@
-"""Tables and plots of what `inference.py` measured."""
+"""Tables and plots of the results of `inference.py`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import torch
 from common import write_plot
 
-# Of the random factors.
+# The rank of the random factors.
 RANK = 300
 
 SYSTEMS = {
@@ -20,7 +20,7 @@ SYSTEMS = {
 
 
 def summary(rows: list[dict], batch_words: int) -> list[str]:
-    """The tables, and what follows from them."""
+    """Format the tables and a summary."""
     lines: list[str] = []
     for mode in ("forward", "backward"):
         lines += [
@@ -79,7 +79,7 @@ def table(
     mode: str = "forward",
     value: str = "ms",
 ) -> list[str]:
-    """A table with a column for each system that took part."""
+    """Format a table with a column for each system that was measured."""
     values: dict[tuple, dict] = {}
     for each in rows:
         if (each["experiment"], each["mode"]) == (experiment, mode):
@@ -97,7 +97,7 @@ def table(
 
 
 def limit(rows: list[dict], gflops: float) -> list[str]:
-    """The time of the multiplications of matrices alone."""
+    """Compare the time with that of the matrix multiplications alone."""
     n, labels = 40, 91
     flops = 3 * 4 * 2 * 2 * (n + 1) * n * labels * RANK
     best = flops / gflops / 1e6
@@ -121,7 +121,7 @@ def number(value: float | None, scale: float = 1.0) -> str:
 
 
 def exponent(rows: list[dict], system: str, exclude_self: bool) -> float:
-    """The slope of a line through the logarithms."""
+    """Fit the exponent of the time, by linear regression on logarithms."""
     points = [
         (each["n"], each["ms"])
         for each in rows
@@ -135,7 +135,7 @@ def exponent(rows: list[dict], system: str, exclude_self: bool) -> float:
 
 
 def plot(folder: Path, rows: list[dict]) -> None:
-    """Draw the time of a run by the number of labels, and by the length."""
+    """Plot the time of a run by number of labels, and by sentence length."""
     axes = {"ylabel": "ms a run", "yscale": "log"}
     write_plot(
         folder / "inference-figure.png",
@@ -155,7 +155,7 @@ def plot(folder: Path, rows: list[dict]) -> None:
 def to_lines(
     rows: list[dict], experiment: str, by: str
 ) -> dict[str, list[tuple[float, float]]]:
-    """The points of each system that took part."""
+    """Get the points of each system that was measured."""
     lines: dict[str, list[tuple[float, float]]] = {}
     for each in rows:
         if (each["experiment"], each["mode"]) != (experiment, "forward"):

@@ -1,4 +1,4 @@
-"""The systems that are compared, as changes to any config of this repository."""
+"""The systems to compare, as changes to any config of this repository."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from thinc.api import Config
 
 FIRST_ORDER = {"@misc": "spacy_sdp.first_order.v1"}
 BELIEF_PROPAGATION = {"@misc": "spacy_sdp.belief_propagation.v1"}
-# There are no messages about labels, so NULL has none, either.
+# Labels do not affect messages, so NULL has no factors.
 UNLABELLED = {"null_factors": False}
 # All scores have the same width.
 JOINT = {"scores": "joint", "label_width": None}
@@ -19,11 +19,11 @@ JOINT = {"scores": "joint", "label_width": None}
 
 @dataclass(frozen=True)
 class System:
-    """What a system changes in [components.sdp_meanfield.model].
+    """The changes of a system to [components.sdp_meanfield.model].
 
-    title (str): What it is called in tables and figures.
+    title (str): The name in tables and figures.
     model (Dict[str, Any]): Settings of the model.
-    inference (Dict[str, Any]): Settings of its inference block, also which one it is.
+    inference (Dict[str, Any]): Settings of the inference block, including `@misc`.
     """
 
     title: str
@@ -38,7 +38,7 @@ SYSTEMS = {
         "unlabelled belief propagation", {"scores": "unlabelled"}, BELIEF_PROPAGATION
     ),
     "labelled": System("labelled mean field"),
-    # The rest are variants, for `learning.py`.
+    # The other systems are variants, for `learning.py`.
     "first-order-unlabelled": System(
         "first order, arcs and labels apart", {"scores": "unlabelled"}, FIRST_ORDER
     ),
@@ -56,15 +56,15 @@ SYSTEMS = {
         "labelled, last iteration trained", inference={"supervise": "last"}
     ),
 }
-# Those that the paper compares.
+# The systems that the paper compares.
 COMPARED = [*SYSTEMS][:4]
 
 
 def configure(config: Config, system: System) -> Config:
-    """Give the config of a system.
+    """Create the config of a system.
 
-    Another kind of inference keeps the settings of the block that it has, too, and the
-    rest of them are left out.
+    If the inference algorithm changes, it keeps the settings of the block that it
+    supports. Other settings are removed.
 
     config (Config): A config with `spacy_sdp.MeanFieldParser.v2`, not interpolated.
     system (System): The system.

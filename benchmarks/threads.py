@@ -1,9 +1,10 @@
-"""Is a pipeline right, and faster, when several threads use it at once?
+"""Is a pipeline correct and faster when several threads use it at once?
 
     python benchmarks/threads.py --model en_sdp_dm_sm
 
-Every thread calls `nlp(text)` on the same loaded pipeline. The table has the calls that
-failed or gave other graphs than before, and the words a second against one thread.
+All threads call `nlp(text)` on the same pipeline. The table has the number of calls
+that failed, the number of calls that returned different graphs, and the speed relative
+to a single thread.
 """
 
 import argparse
@@ -23,9 +24,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--model", nargs="+", default=["en_sdp_dm_sm", "en_sdp_dm_md"])
     parser.add_argument("--threads", type=int, default=8)
-    parser.add_argument("--calls", type=int, default=500, help="calls of each thread")
+    parser.add_argument("--calls", type=int, default=500, help="calls per thread")
     args = parser.parse_args()
-    # Several threads of torch would compete with ours for the same cores.
+    # Several torch threads would compete with ours for the same cores.
     torch.set_num_threads(1)
     texts = make_texts(100)
     print(f"{args.threads} threads, {args.calls} calls each, {len(texts)} texts")
@@ -41,7 +42,7 @@ def main() -> None:
 
 
 def make_texts(count: int) -> list[str]:
-    """Make different texts of one to four of the example sentences."""
+    """Create different texts of one to four example sentences."""
     sentences = [" ".join(each.words) for each in sdp.read(EXAMPLES)]
     return [
         " ".join(sentences[(i + j * 7) % len(sentences)] for j in range(1 + i % 4))
@@ -53,7 +54,7 @@ def make_texts(count: int) -> list[str]:
 def measure(
     nlp: spacy.Language, texts: list[str], threads: int, calls: int
 ) -> tuple[int, int, float]:
-    """Count errors and differences, and give the speed against one thread."""
+    """Count errors and differences, and measure the speedup."""
     expected = [nlp(text)._.sdp.to_dict() for text in texts]
 
     def run(thread: int) -> tuple[int, int]:

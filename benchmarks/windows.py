@@ -1,9 +1,9 @@
-"""What is lost if the transformer reads windows of running text, not sentences?
+"""How do fixed windows affect accuracy, compared to reading sentence by sentence?
 
     python benchmarks/windows.py en_sdp_dm_md corpus/texts/ood.spacy
 
-scores a pipeline with a transformer from raw text, as it is, and with windows of 128
-words that overlap, as is usual with spacy-transformers.
+scores a pipeline with a transformer on raw text, first unchanged, and then with
+overlapping windows of 128 words, as usual with spacy-transformers.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def main() -> None:
         parser.error(f"there is no file {args.texts}")
     nlp = spacy.load(args.pipeline)
     if not nlp.has_pipe("transformer"):
-        parser.error("the pipeline has to be one with a transformer")
+        parser.error("the pipeline must have a transformer")
     transformer = nlp.get_pipe("transformer").model
     contestants = {
         "sentences": transformer.attrs["get_spans"],

@@ -1,10 +1,10 @@
-"""Download the open treebanks, as far as they are not there.
+"""Download the open treebanks, unless they already exist.
 
     python scripts/assets.py assets
 
-The list of files with their SHA-256 is assets.json. A download that was interrupted is
-resumed with the files that are missing. SemEval 2015 (LDC2016T10) is not free: put its
-nine files en.dm.sdp, en.id.dm.sdp, en.ood.dm.sdp and so on into assets/sdp2015.
+The files and their SHA-256 checksums are listed in assets.json. To resume an
+interrupted download, run the same command again. SemEval 2015 (LDC2016T10) is not free:
+copy its nine files en.dm.sdp, en.id.dm.sdp, en.ood.dm.sdp and so on to assets/sdp2015.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ LIST = Path(__file__).with_suffix(".json")
 
 
 def fetch(folder: Path, sources: dict[str, dict]) -> int:
-    """Download what is missing.
+    """Download the missing files.
 
-    folder (Path): Where to.
-    sources (Dict[str, Dict]): For each subfolder the `url`, and the `files` below it
-        with their SHA-256.
-    RETURNS (int): The number of files that were downloaded.
+    folder (Path): The folder to download to.
+    sources (Dict[str, Dict]): The `url` for each subfolder, and the `files` below this
+        URL with their SHA-256 checksums.
+    RETURNS (int): The number of downloaded files.
     """
     missing = [
         (path, f"{source['url']}/{name}", checksum)
@@ -41,7 +41,7 @@ def fetch(folder: Path, sources: dict[str, dict]) -> int:
         with urlopen(url, timeout=60) as response:
             data = response.read()
         if sha256(data) != checksum:
-            raise ValueError(f"{url} is not the file that it was: its SHA-256 differs.")
+            raise ValueError(f"{url} has changed: its SHA-256 checksum differs.")
         path.parent.mkdir(parents=True, exist_ok=True)
         with atomic_write(path) as file:
             file.write(data)
@@ -58,13 +58,13 @@ def sha256(data: bytes) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path, help="where they are, or will be")
+    parser.add_argument("folder", type=Path, help="folder of the treebanks")
     args = parser.parse_args()
     try:
         count = fetch(args.folder, srsly.read_json(LIST))
     except (OSError, ValueError) as error:
         sys.exit(f"{error} Run the command again to resume.")
-    print(f"{args.folder}: {count} files downloaded, the others were there")
+    print(f"{args.folder}: {count} files downloaded, the others already exist")
 
 
 if __name__ == "__main__":

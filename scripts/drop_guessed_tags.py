@@ -1,10 +1,11 @@
-"""Remove the tags of punctuation that is tagged as if it were a word.
+"""Remove the tags of punctuation that is tagged as a word.
 
     python scripts/drop_guessed_tags.py corpus/tagger/wescience.spacy
 
-The automatic tags of the open DM corpus are guesses where their tagger did not know a
-character: a dash is a noun, a verb or an adjective there, and so is an ellipsis. Where
-a token has no tag, a tagger learns nothing, so it learns these marks from other data.
+The open DM corpus has automatic tags, which are wrong for characters that the tagger
+did not know: dashes and ellipses are tagged as nouns, verbs or adjectives. A tagger
+does not learn from tokens without tags, so it learns the tags of these marks from other
+data.
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ OPEN_CLASSES = ("NN", "JJ", "VB", "RB")
 
 
 def drop_guessed_tags(doc: Doc) -> int:
-    """Remove these tags from a Doc.
+    """Remove the tags of such punctuation from a Doc.
 
     doc (Doc): The document.
-    RETURNS (int): How many tags were removed.
+    RETURNS (int): The number of removed tags.
     """
     guessed = [
         token

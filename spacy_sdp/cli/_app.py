@@ -1,7 +1,7 @@
-"""The command `sdp`, whose subcommands are imported when they are used.
+"""The command `sdp`, which imports its subcommands only when they are used.
 
-Importing all of them would load every format, the pictures and the pipelines, for a
-page of help.
+Importing all subcommands would load all formats, visualizers and pipelines, just to
+show the help.
 """
 
 from __future__ import annotations
@@ -13,27 +13,26 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_group
 
-# The modules of the subcommands, and what the help of `sdp` says of them.
+# The subcommands, with their descriptions in the help of `sdp`.
 COMMANDS = {
-    "annotate": "Make silver data: parse texts, and keep the sentences the parser is "
-    "surest of.",
+    "annotate": "Create silver data: parse texts, and keep the most confident parses.",
     "convert": "Convert graphs from one file format to another.",
-    "draw": "Draw graphs on a page for a browser.",
+    "draw": "Draw graphs on an HTML page.",
     "evaluate": "Score a pipeline, or the output of a parser, against a gold standard.",
-    "fine-tune": "Train a pipeline on your data, starting from its weights.",
-    "inspect": "Count what is in training data, and warn of problems.",
+    "fine-tune": "Fine-tune a trained pipeline on your data.",
+    "inspect": "Print statistics of training data, and warn about problems.",
     "parse": "Parse text: who does what to whom.",
     "serve": "Try a parser in a browser.",
-    "train": "Train a pipeline, as `spacy train` does, but so that it can be resumed.",
+    "train": "Train a pipeline like `spacy train`, with support for resuming.",
     "weights": "Average or round the weights of trained pipelines.",
 }
 
 
 class LazyGroup(TyperGroup):
-    """A command whose subcommands are in modules that register them with `sdp`.
+    """A group of subcommands in modules that register themselves with `sdp`.
 
-    The arguments are of any type, because they are click's own in some versions of
-    typer, and copies of them in others.
+    The arguments have the type Any, because some versions of typer use click's classes,
+    and others use copies of them.
     """
 
     def list_commands(self, ctx: Any) -> list[str]:

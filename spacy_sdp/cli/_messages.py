@@ -1,7 +1,7 @@
 """Messages with wasabi's icons and colours, each on one line.
 
-By hand, because wasabi's Printer writes to standard output alone, where a command may
-write its data, and breaks lines at 80 columns, which scripts would have to join again.
+Written by hand, because wasabi's Printer only writes to standard output, where commands
+may write data, and wraps lines at 80 columns, which scripts would have to undo.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import typer
 
 
 def info(text: str, *, err: bool = False) -> None:
-    """Say what is going on.
+    """Print an informational message.
 
     text (str): The message.
     err (bool): Whether to write to standard error.
@@ -19,15 +19,15 @@ def info(text: str, *, err: bool = False) -> None:
 
 
 def good(text: str, *, err: bool = False) -> None:
-    """Say that something was done; the arguments are those of `info`."""
+    """Print a success message. The arguments are the same as for `info`."""
     typer.secho(f"✔ {text}", fg="green", err=err)
 
 
 def warn(text: str, *, err: bool = False) -> None:
-    """Say that something is not as it might be; the arguments are those of `info`."""
+    """Print a warning. The arguments are the same as for `info`."""
     typer.secho(f"⚠ {text}", fg="yellow", err=err)
 
 
 def fail(text: str, *, err: bool = False) -> None:
-    """Say that something was not done; the arguments are those of `info`."""
+    """Print an error. The arguments are the same as for `info`."""
     typer.secho(f"✘ {text}", fg="red", err=err)

@@ -1,4 +1,4 @@
-"""What the commands share: options, how they read files, and how they fail."""
+"""Shared code of the commands: options, reading of files, and error handling."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ AttrOption = Annotated[
     str, typer.Option(help="Attribute of the graphs in .spacy files.")
 ]
 FromOption = Annotated[
-    str | None, typer.Option("--from", help=f"Format to read: {FORMAT_HELP}.")
+    str | None, typer.Option("--from", help=f"Input format: {FORMAT_HELP}.")
 ]
-# A progress bar on a terminal, for what takes long.
+# Settings of progress bars, which are only shown on terminals and for long tasks.
 PROGRESS: dict[str, Any] = {"leave": False, "disable": None, "delay": 1}
 
 
 def read_all(
     paths: Iterable[Path], format: str | None, attr: str, left_out: Counter[str]
 ) -> Iterator[tuple[Path, Record]]:
-    """Yield the sentences of files and folders, none of which may be empty.
+    """Read the sentences of files and folders. Empty files raise an error.
 
     paths (Iterable[Path]): The files and folders.
-    format (Optional[str]): The format, if it is not told by the suffixes.
+    format (Optional[str]): The format. By default, the suffixes decide.
     attr (str): For `.spacy` files, the attribute with the graphs.
-    left_out (Counter[str]): Counts what is not read, by reason.
-    YIELDS (Tuple[Path, Record]): The sentences, and the files they are in.
+    left_out (Counter[str]): Counts the sentences that are left out, by reason.
+    YIELDS (Tuple[Path, Record]): The file and the sentence.
     """
     for path in paths:
         for file in find_files(path, format):
@@ -49,27 +49,27 @@ def read_all(
 
 
 def show_left_out(left_out: Counter[str], *, err: bool = False) -> None:
-    """Say what was not read, and why."""
+    """Print how many sentences were left out, and why."""
     if left_out:
         reasons = ", ".join(f"{count} ({what})" for what, count in left_out.items())
         warn(f"sentences left out: {reasons}", err=err)
 
 
 def check_output(output_path: Path, input_paths: Iterable[Path]) -> None:
-    """Refuse to replace a file that is read."""
+    """Raise an error if the output would overwrite an input."""
     for path in input_paths:
         if path.exists() and output_path.exists() and output_path.samefile(path):
-            raise ValueError(f"{output_path} is read, and would be replaced.")
+            raise ValueError(f"The output would overwrite the input {output_path}.")
 
 
 @contextmanager
 def user_errors() -> Iterator[None]:
-    """Turn errors that a user can cause into one line on stderr and exit code 1."""
+    """Report user errors as a single line on stderr, with exit code 1."""
     try:
         yield
     except BrokenPipeError:
-        # The reader of our output, such as `head`, has seen enough. What is left in
-        # the buffer must not be flushed at exit.
+        # The reader of our output, such as `head`, has closed the pipe. The rest of the
+        # buffer must not be flushed at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise typer.Exit(1) from None
     except (ValueError, OSError) as error:

@@ -42,19 +42,18 @@ def annotate_cli(
         int,
         typer.Option(
             min=MIN_LENGTH,
-            help=f"Leave out sentences of more tokens, or of less than {MIN_LENGTH}.",
+            help=f"Leave out sentences with more tokens, or fewer than {MIN_LENGTH}.",
         ),
     ] = MAX_LENGTH,
     attr: Annotated[
-        str, typer.Option(help="Attribute in which the parser keeps its graphs.")
+        str, typer.Option(help="Attribute in which the parser stores its graphs.")
     ] = DEFAULT_ATTR,
 ) -> None:
-    """Make silver data: parse texts, and keep the sentences the parser is surest of.
+    """Create silver data: parse texts, and keep the most confident parses.
 
     An INPUT is a .txt, .jsonl or .spacy file, as for `sdp parse`, or a treebank in any
-    format that `sdp convert` reads, of which only texts and sentence boundaries are
-    used. The surest sentences are those with the highest mean log-probability of their
-    arcs.
+    format that `sdp convert` reads. Of a treebank, only texts and sentence boundaries
+    are used. Confidence is the mean log-probability of the arcs in a sentence.
     """
     with user_errors():
         check_output(output_path, input_paths)
@@ -63,12 +62,12 @@ def annotate_cli(
         bar = tqdm(texts, unit=" texts", **PROGRESS)
         silver = annotate(nlp, bar, share=share, max_length=max_length, attr=attr)
         if not silver.docs:
-            raise ValueError("No sentence is left, so nothing was written.")
+            raise ValueError("All sentences were left out, so no file was written.")
         docbin.write_docs(silver.docs, output_path)
     good(
         f"{output_path}: {len(silver.docs)} sentences, "
         f"{sum(map(len, silver.docs))} tokens; left out: {silver.wrong_length} too "
-        f"short or too long, {silver.unsure} less sure"
+        f"short or too long, {silver.unsure} less confident"
     )
 
 
@@ -81,7 +80,7 @@ def _read(path: Path, nlp: Language) -> Iterator[str | Doc]:
 
 
 def _to_doc(sentence: Record, nlp: Language) -> Doc:
-    """Give a sentence as the tokenizer sees it, without what is annotated."""
+    """Create a Doc of a sentence with the tokenizer, without annotations."""
     if sentence.text is None:
         doc = Doc(nlp.vocab, words=sentence.words)
     else:

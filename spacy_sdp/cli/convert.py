@@ -29,7 +29,7 @@ from ._util import (
 )
 from .interrupt import exit_on_signals
 
-# The columns of a record by the name of spaCy's attribute.
+# The columns of a record, by the name of spaCy's attribute.
 COLUMNS = {
     "tag": ("tags",),
     "lemma": ("lemmas",),
@@ -38,7 +38,7 @@ COLUMNS = {
     "dep": ("heads", "deps"),
     "frame": ("frames",),
 }
-# Formats that keep empty nodes beside the graph.
+# Formats that keep empty nodes separately from the graph.
 KEEPING_FORMATS = ("conllu", "spacy")
 
 
@@ -48,61 +48,67 @@ def convert_cli(
         list[Path],
         typer.Argument(
             metavar="INPUT",
-            help="Files or folders to read; - is standard input.",
+            help="Files or folders to read; - for standard input.",
         ),
     ],
     output_path: Annotated[
         Path,
-        typer.Argument(metavar="OUTPUT", help="File to write; - is standard output."),
+        typer.Argument(metavar="OUTPUT", help="File to write; - for standard output."),
     ],
     from_format: FromOption = None,
     to_format: Annotated[
-        str | None, typer.Option("--to", help="Format to write, if not by suffix.")
+        str | None, typer.Option("--to", help="Output format. [default: by suffix]")
     ] = None,
     split_sents: Annotated[
         bool,
-        typer.Option("--split-sents", help="In .spacy files, one sentence a Doc."),
+        typer.Option(
+            "--split-sents", help="Write one sentence per Doc to .spacy files."
+        ),
     ] = False,
     docs: Annotated[
         int | None,
-        typer.Option(min=1, metavar="N", help="In .spacy files, N sentences a Doc."),
+        typer.Option(
+            min=1, metavar="N", help="Write N sentences per Doc to .spacy files."
+        ),
     ] = None,
     max_length: Annotated[
         int,
-        typer.Option(min=0, metavar="N", help="Leave out sentences of more words."),
+        typer.Option(
+            min=0, metavar="N", help="Leave out sentences with more than N words."
+        ),
     ] = 0,
     keep_attrs: Annotated[
         str | None,
         typer.Option(
             metavar="NAMES",
-            help="Keep only these columns, as in tag,lemma; or none of them: "
-            f"{', '.join(COLUMNS)}, none.",
+            help="Columns to keep, separated by commas: "
+            f"{', '.join(COLUMNS)}, or none. [default: all]",
         ),
     ] = None,
     attr: AttrOption = DEFAULT_ATTR,
 ) -> None:
     """Convert graphs from one file format to another.
 
-    The suffix tells the format: .sdp is SemEval 2015 Task 18 (and 2014 Task 8, which
-    is read, too), .conllu is CoNLL-U with enhanced dependencies, .mrp is MRP 2019 for
-    DM, PSD and PAS, .conll is SemEval 2016 Task 9, .spacy is what `spacy train` reads.
-    A folder stands for the files in it; one with a file `relations` is a profile of
-    the English Resource Grammar, and becomes DM. Nothing is written if the input is
-    broken.
+    The suffix decides the format: .sdp is SemEval 2015 Task 18 (2014 Task 8 can be
+    read, too), .conllu is CoNLL-U with enhanced dependencies, .mrp is MRP 2019 for DM,
+    PSD and PAS, .conll is SemEval 2016 Task 9, and .spacy is the format of `spacy
+    train`. If INPUT is a folder, all files in it are read. A folder with a file
+    `relations` is a profile of the English Resource Grammar and is converted to DM. If
+    an input is invalid, no output is written.
 
-    .spacy files are merged with all that their Docs have, unless an option asks for
-    other sentences or columns. A text format has no documents: each sentence becomes a
-    Doc of its own.
+    .spacy files are merged with all annotations of their Docs, unless an option changes
+    sentences or columns. Text formats have no documents, so each sentence becomes a
+    separate Doc.
     """
     with user_errors(), exit_on_signals():
         if split_sents and docs is not None:
-            raise ValueError("--split-sents and --docs exclude each other.")
+            raise ValueError("--split-sents and --docs cannot be used together.")
         dropped = _columns_to_drop(keep_attrs)
         paths = [
             file
             for path in input_paths
             for file in formats.find_files(path, from_format)
-            # What was made before in the same folder is not its own source.
+            # If the output exists in an input folder, it is not an input.
             if path == file or file.resolve() != output_path.resolve()
         ]
         kinds = {formats.find_format(path, from_format) for path in paths}
@@ -122,7 +128,7 @@ def convert_cli(
 
 @dataclass
 class Summary:
-    """What was converted, and what was not."""
+    """A summary of the conversion."""
 
     counts: Counter[str] = field(default_factory=Counter)
     labels: set[str] = field(default_factory=set)
@@ -130,12 +136,12 @@ class Summary:
     beside_the_graph: Counter[str] = field(default_factory=Counter)
 
     def count(self, sentences: Iterable[Record]) -> Iterator[Record]:
-        """Count the sentences that pass, and show the progress of long work."""
+        """Count the sentences as they pass, and show a progress bar."""
         for sentence in tqdm(sentences, unit=" sentences", **PROGRESS):
             self.add(sentence)
             yield sentence
         if not self.counts["sentences"]:
-            raise ValueError("No sentence is left, so nothing was written.")
+            raise ValueError("All sentences were left out, so no file was written.")
 
     def add(self, sentence: Record) -> None:
         self.counts["sentences"] += 1
@@ -152,9 +158,9 @@ class Summary:
         to_stderr = str(output_path) == STANDARD_STREAM
         counts = {**self.counts, "labels": len(self.labels)}
         if to_format in KEEPING_FORMATS:
-            beside = "kept beside the graph, where no parser learns it"
+            beside = "kept separately from the graph, so parsers cannot learn it"
         else:
-            beside = f"not written, because {to_format} files have no place for it"
+            beside = f"not written, because {to_format} files do not support it"
         for say, title, numbers in (
             (good, str(output_path), counts),
             (warn, beside, self.beside_the_graph),
@@ -165,8 +171,8 @@ class Summary:
         show_left_out(self.left_out, err=to_stderr)
         if not counts["arcs"] and not counts["tops"]:
             warn(
-                "There is not a single arc. In a CoNLL-U file, arcs are read from "
-                "the column DEPS: does the treebank have enhanced dependencies?",
+                "The graphs have no arcs. In CoNLL-U files, arcs are read from the "
+                "column DEPS: does the treebank have enhanced dependencies?",
                 err=True,
             )
 
@@ -178,7 +184,7 @@ def _columns_to_drop(keep_attrs: str | None) -> list[str]:
     for name in names:
         if name not in COLUMNS:
             raise ValueError(
-                f"--keep-attrs: there is no column {name!r}; choose among "
+                f"--keep-attrs: unknown column {name!r}; choose from "
                 f"{', '.join(COLUMNS)}, or none."
             )
     return [
@@ -190,7 +196,7 @@ def _columns_to_drop(keep_attrs: str | None) -> list[str]:
 
 
 def _copy(paths: list[Path], attr: str, summary: Summary) -> Iterator[Doc]:
-    """Yield the Docs of several files as they are."""
+    """Yield the Docs of several files unchanged."""
     for path in paths:
         docs = enumerate(docbin.read_docs(path), start=1)
         for number, doc in tqdm(docs, unit=" Docs", **PROGRESS):
@@ -198,7 +204,7 @@ def _copy(paths: list[Path], attr: str, summary: Summary) -> Iterator[Doc]:
                 summary.add(sentence)
             yield doc
     if not summary.counts["sentences"]:
-        raise ValueError("The files have no sentences, so nothing was written.")
+        raise ValueError("The files have no sentences, so no file was written.")
 
 
 def _limit(

@@ -40,24 +40,29 @@ def draw_cli(
         list[Path],
         typer.Argument(
             metavar="INPUT",
-            help="Files or folders with graphs; - is standard input.",
+            help="Files or folders with graphs; - for standard input.",
         ),
     ],
     output_path: Annotated[
         Path,
-        typer.Option("--output", "-o", metavar="FILE", help="Page to write, an .html."),
+        typer.Option("--output", "-o", metavar="FILE", help="The .html file to write."),
     ],
     gold_path: Annotated[
         Path | None,
         typer.Option(
             "--gold",
             metavar="FILE",
-            help="The right graphs of the same sentences, to compare with.",
+            help="Gold graphs of the same sentences to compare with.",
         ),
     ] = None,
     from_format: FromOption = None,
     limit: Annotated[
-        int, typer.Option(min=0, metavar="N", help="Draw the first N sentences only.")
+        int,
+        typer.Option(
+            min=0,
+            metavar="N",
+            help="Only draw the first N sentences. 0 means no limit.",
+        ),
     ] = 0,
     frames: Annotated[
         bool, typer.Option("--frames", help="Write the frames of words after them.")
@@ -67,16 +72,16 @@ def draw_cli(
     ] = None,
     attr: AttrOption = DEFAULT_ATTR,
 ) -> None:
-    """Draw graphs on a page for a browser.
+    """Draw graphs on an HTML page.
 
-    The page is one file that needs nothing else: the picture of each sentence, a table
-    of its predicates, and a filter by text and label. With --gold, arcs in both graphs,
-    missed ones and invented ones have different colours.
+    The page is a self-contained file. It has a picture of each sentence, a table of its
+    predicates, and a filter by text and label. With --gold, arcs in both graphs, missed
+    arcs and invented arcs have different colours.
 
-    For the graphs of a text of your own, see sdp parse --to html.
+    To draw the graphs of your own texts, use sdp parse --to html.
     """
     if output_path.suffix.lower() not in (".html", ".htm"):
-        raise typer.BadParameter("--output: the page has to be an .html file.")
+        raise typer.BadParameter("--output: the page must be an .html file.")
     with user_errors(), exit_on_signals():
         check_output(output_path, [*input_paths, *([gold_path] if gold_path else [])])
         left_out: Counter[str] = Counter()
@@ -110,7 +115,7 @@ def _count(pictures: Iterable[Picture], drawn: Counter[str]) -> Iterator[Picture
 def _read_docs(
     paths: list[Path], format: str | None, attr: str, left_out: Counter[str]
 ) -> Iterator[tuple[Path, Doc]]:
-    """Yield each sentence as a Doc of its own."""
+    """Read each sentence as a separate Doc."""
     vocab = Vocab()
     for path, sentence in read_all(paths, format, attr, left_out):
         try:

@@ -57,18 +57,18 @@ def evaluate_cli(
     system_path: Annotated[
         Path | None,
         typer.Argument(
-            metavar="[SYSTEM]", help="Parser output, in any format, unless --model."
+            metavar="[SYSTEM]", help="Parser output, in any format. Not with --model."
         ),
     ] = None,
     model: Annotated[
         str | None,
         typer.Option(
-            help="Parse the gold tokens with this pipeline (a package, a folder or a "
-            "wheel), and score the result."
+            help="Pipeline (a package, a folder or a wheel) to parse the gold tokens "
+            "with, instead of SYSTEM."
         ),
     ] = None,
     use_gpu: Annotated[
-        int, typer.Option("--gpu-id", "-g", help="GPU ID for --model, or -1: the CPU.")
+        int, typer.Option("--gpu-id", "-g", help="GPU ID for --model, or -1 for CPU.")
     ] = -1,
     metric: Annotated[
         Metric,
@@ -76,43 +76,46 @@ def evaluate_cli(
     ] = Metric.sdp,
     representation: Annotated[
         Representation,
-        typer.Option(help="Which arguments count in predications and frames."),
+        typer.Option(help="Defines which arguments count in predications and frames."),
     ] = Representation.dm,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print JSON, scores as fractions.")
+        bool, typer.Option("--json", help="Print JSON, with scores as fractions.")
     ] = False,
     output_path: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write the JSON to a file.")
     ] = None,
     gold_format: Annotated[
         str | None,
-        typer.Option("--gold-from", help=f"Format, if not by suffix: {FORMAT_HELP}."),
+        typer.Option(
+            "--gold-from", help=f"Format of GOLD: {FORMAT_HELP}. [default: by suffix]"
+        ),
     ] = None,
     system_format: Annotated[
-        str | None, typer.Option("--system-from", help="Format, if not by suffix.")
+        str | None,
+        typer.Option("--system-from", help="Format of SYSTEM. [default: by suffix]"),
     ] = None,
     attr: AttrOption = DEFAULT_ATTR,
 ) -> None:
     """Score a pipeline, or the output of a parser, against a gold standard.
 
-    Precision, recall and F1 are those of the official toolkit of the SDP tasks: of
-    labelled (L) and unlabelled (U) arcs, complete predications (P) and semantic frames
-    (F), with and without the virtual arcs to the top nodes. LM and UM are the share of
-    graphs without any mistake.
+    Precision, recall and F1 are computed as by the official toolkit of the SDP tasks,
+    for labelled (L) and unlabelled (U) arcs, complete predications (P) and semantic
+    frames (F), with and without the virtual arcs to the top nodes. LM and UM are the
+    percentages of graphs without mistakes.
 
     With --metric mrp, the scores are those of the shared task MRP 2019 for graphs
     between words: of tops, labels (lemmas), properties (tags and frames), anchors
     (places in the text), edges, and all of them together.
 
-    With --model, the pipeline gets the tokens, the sentence boundaries and the columns
-    of the gold standard, and replaces what it predicts itself. (`spacy evaluate` starts
-    from raw text.)
+    With --model, the pipeline gets the gold tokens, sentence boundaries and columns,
+    and replaces the columns that it predicts itself. (`spacy evaluate` starts from raw
+    text.)
 
-    Two files must have the same sentences. Where one of them has other tokens than the
-    other, they are aligned; what has no counterpart counts as a mistake.
+    Both files must have the same sentences. If their tokens differ, they are aligned,
+    and tokens without a counterpart count as mistakes.
     """
     if (system_path is None) == (model is None):
-        raise typer.BadParameter("Give either parser output to score, or --model.")
+        raise typer.BadParameter("Specify either parser output to score, or --model.")
     with user_errors():
         if model is not None:
             setup_gpu(use_gpu, silent=True)
@@ -141,7 +144,7 @@ def evaluate_cli(
 def _parse(
     nlp: Language, gold_path: Path, attr: str, format: str | None
 ) -> Iterator[Record]:
-    """Yield the sentences of the gold standard with the graphs of a pipeline."""
+    """Parse the sentences of the gold standard with a pipeline."""
     if formats.find_format(gold_path, format) == "spacy":
         docs = docbin.read_docs(gold_path, nlp.vocab)
     else:
@@ -188,7 +191,7 @@ def _print_scores(scores: dict[str, dict[str, Any]]) -> None:
     for name, keys in ROWS:
         for sides, suffix in ((with_tops, "with tops"), (without_tops, "without")):
             if keys[0][0] in "PF" and suffix == "without":
-                continue  # tops have no part in these
+                continue  # these scores do not include tops
             cells = [f"{100 * sides[key]:.2f}" for key in keys]
             title = name if keys[0][0] in "PF" else f"{name}, {suffix}"
             rows.append((title, *cells, *[""] * (4 - len(cells))))

@@ -34,20 +34,21 @@ def fine_tune_cli(
         typer.Option(
             "--config",
             metavar="FILE",
-            help="Config to train with, which has the same components. "
-            "[default: the one that the pipeline was trained with]",
+            help="Config to train with, which must have the same components. "
+            "[default: the config that the pipeline was trained with]",
         ),
     ] = None,
     use_gpu: Annotated[
-        int, typer.Option("--gpu-id", "-g", help="GPU ID, or -1 for the CPU.")
+        int, typer.Option("--gpu-id", "-g", help="GPU ID, or -1 for CPU.")
     ] = -1,
 ) -> None:
-    """Train a pipeline on your data, starting from its weights.
+    """Fine-tune a trained pipeline on your data.
 
-    It works as `spacy train` does: settings of the config can be overridden, and the
-    data are --paths.train and --paths.dev. The labels are those of the pipeline. The
-    learning rate starts anew, with its warm-up, so lower
-    --training.optimizer.learn_rate.initial_rate and --training.max_steps for few data.
+    It works like `spacy train`: you can override settings of the config, and specify
+    the data with --paths.train and --paths.dev. The pipeline keeps its labels. The
+    learning rate schedule restarts with its warm-up, so set lower values for
+    --training.optimizer.learn_rate.initial_rate and --training.max_steps if you have
+    little data.
     """
     overrides = parse_config_overrides(context.args)
     with user_errors(), show_validation_error(config_path, hint_fill=False):

@@ -37,13 +37,13 @@ def inspect_cli(
         list[Path],
         typer.Argument(
             metavar="DATA",
-            help="Training data: files or folders; - is standard input.",
+            help="Training data: files or folders; - for standard input.",
         ),
     ],
     dev_paths: Annotated[
         list[Path] | None,
         typer.Option(
-            "--dev", metavar="DATA", help="Development data; may be given repeatedly."
+            "--dev", metavar="DATA", help="Development data. Can be repeated."
         ),
     ] = None,
     from_format: FromOption = None,
@@ -52,7 +52,7 @@ def inspect_cli(
         str, typer.Option(help="Language of the tokenizer to compare tokens with.")
     ] = "en",
     most_labels: Annotated[
-        int, typer.Option("--labels", min=0, help="How many labels to list.")
+        int, typer.Option("--labels", min=0, help="Maximum number of labels to list.")
     ] = 25,
     plot_path: Annotated[
         Path | None,
@@ -62,13 +62,13 @@ def inspect_cli(
         bool, typer.Option("--json", help="Print JSON, with complete histograms.")
     ] = False,
 ) -> None:
-    """Count what is in training data, and warn of problems.
+    """Print statistics of training data, and warn about problems.
 
-    Re-entrant tokens are those with more than one head. Crossing arcs are those that
-    cross at least one other arc when all are drawn above the words. The arcs from the
-    virtual root to the tops are not counted as arcs. Where the data have the text of
-    the sentences, their tokens are compared with those of spaCy's tokenizer: tokens
-    that do not stand one for one, and arcs at them, are left out in training.
+    Re-entrant tokens are tokens with more than one head. Crossing arcs cross at least
+    one other arc if all arcs are drawn above the words. Arcs from the virtual root to
+    the tops are not counted. If the data include the text of the sentences, the tokens
+    are compared with those of spaCy's tokenizer: training leaves out tokens that are
+    not aligned one-to-one, and their arcs.
     """
     with user_errors():
         if plot_path is not None:
@@ -89,7 +89,7 @@ def inspect_cli(
     for problem in problems:
         warn(problem)
     if not problems:
-        good("Nothing that training would suffer from.")
+        good("No problems found")
 
 
 def _to_dict(corpora: Mapping[str, Statistics]) -> dict[str, Any]:

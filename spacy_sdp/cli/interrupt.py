@@ -1,4 +1,4 @@
-"""Work that ends early: by Ctrl-C, or by a signal."""
+"""Handling of Ctrl-C and of signals that end a command."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from ._messages import warn
 
 Item = TypeVar("Item")
 
-# What a shell adds to the number of the signal that ended a command.
+# Exit codes after a signal are this offset plus the number of the signal.
 SHELL_OFFSET = 128
 INTERRUPTED = SHELL_OFFSET + signal.SIGINT
-# The signals that ask a command to end; Windows does not have all of them.
+# The signals that ask a command to end. Windows does not have all of them.
 ENDING = [
     getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)
 ]
 
 
 class _Ended(BaseException):
-    """A signal asked the command to end. No `except Exception` may stop this."""
+    """A signal asked the command to end. Not caught by `except Exception`."""
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -33,10 +33,10 @@ class _Ended(BaseException):
 
 @contextmanager
 def exit_on_signals() -> Iterator[None]:
-    """Have SIGTERM and SIGHUP end a command as an error would: with all clean-up.
+    """End a command cleanly on SIGTERM and SIGHUP, as after an error.
 
-    The exit code is that of a shell for a command that was ended by the signal. What is
-    ignored, as by `nohup`, stays so.
+    The exit code is the one that a shell reports for the signal. Signals that are
+    ignored, as by `nohup`, are still ignored.
     """
     if threading.current_thread() is not threading.main_thread():
         # Only the main thread can handle signals.
@@ -65,7 +65,7 @@ def exit_on_signals() -> Iterator[None]:
 
 @contextmanager
 def signals_held() -> Iterator[None]:
-    """Let signals wait, where the system can; a process started here has them wait."""
+    """Block signals if the system supports it, also in processes started here."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -78,11 +78,12 @@ def signals_held() -> Iterator[None]:
 
 @contextmanager
 def note_signals() -> Iterator[list[int]]:
-    """Note a signal that asks the command to end, which then ends when it is ready.
+    """Note a signal that asks the command to end, so that it can end when it is ready.
 
-    The next signal acts as usual. What is ignored, as by `nohup`, stays so.
+    A second signal has its usual effect. Signals that are ignored, as by `nohup`, are
+    still ignored.
 
-    YIELDS (List[int]): Is empty until a signal comes, and has its number then.
+    YIELDS (List[int]): An empty list, to which the number of the signal is added.
     """
     noted: list[int] = []
     if threading.current_thread() is not threading.main_thread():
@@ -109,9 +110,9 @@ def note_signals() -> Iterator[list[int]]:
 
 
 class Interruptible(Generic[Item]):
-    """Items that end early at Ctrl-C, but never in the middle of one's treatment.
+    """Items that end early at Ctrl-C, but not while an item is processed.
 
-    A second Ctrl-C is the usual one.
+    A second Ctrl-C has its usual effect.
     """
 
     def __init__(self, items: Iterable[Item]) -> None:

@@ -38,7 +38,7 @@ def parse_cli(
         list[str] | None,
         typer.Argument(
             metavar="INPUT",
-            help="Texts, or files with texts; - is standard input.",
+            help="Texts, or files with texts; - for standard input.",
             show_default=False,
         ),
     ] = None,
@@ -49,21 +49,21 @@ def parse_cli(
             "--output",
             "-o",
             metavar="FILE",
-            help="File to write; - is standard output.",
+            help="File to write; - for standard output.",
         ),
     ] = Path(STANDARD_STREAM),
     from_format: Annotated[
         str | None,
         typer.Option(
             "--from",
-            help=f"Format of the files, if not by suffix: {', '.join(INPUT_FORMATS)}.",
+            help=f"Input format: {', '.join(INPUT_FORMATS)}. [default: by suffix]",
         ),
     ] = None,
     to_format: Annotated[
         str | None,
         typer.Option(
             "--to",
-            help=f"Format to write, if not by suffix: {', '.join(OUTPUT_FORMATS)}.",
+            help=f"Output format: {', '.join(OUTPUT_FORMATS)}. [default: by suffix]",
         ),
     ] = None,
     text_column: Annotated[
@@ -74,7 +74,7 @@ def parse_cli(
         typer.Option(
             "--errors",
             metavar="FILE",
-            help="List texts that cannot be parsed in this .jsonl file, and go on.",
+            help="Write texts that cannot be parsed to this .jsonl file, and continue.",
         ),
     ] = None,
     threshold: Annotated[
@@ -82,46 +82,45 @@ def parse_cli(
         typer.Option(
             min=0,
             max=1,
-            help="Least probability of an arc: below 0.5 finds more, above errs less. "
-            "[default: the pipeline's own]",
+            help="Minimum probability of an arc: lower favours recall, higher favours "
+            "precision. [default: the pipeline's own]",
         ),
     ] = None,
     batch_size: Annotated[
         int | None,
-        typer.Option(min=1, help="Texts at a time. [default: the pipeline's own]"),
+        typer.Option(min=1, help="Texts in a batch. [default: the pipeline's own]"),
     ] = None,
-    n_process: Annotated[
-        int, typer.Option(min=1, help="Processes that work side by side.")
-    ] = 1,
+    n_process: Annotated[int, typer.Option(min=1, help="Number of processes.")] = 1,
     attr: Annotated[
-        str, typer.Option(help="Attribute in which the parser keeps its graphs.")
+        str, typer.Option(help="Attribute in which the parser stores its graphs.")
     ] = DEFAULT_ATTR,
 ) -> None:
     """Parse text: who does what to whom.
 
-    An INPUT is a text in quotes, or a file: .txt has paragraphs between blank lines (or
-    a text on each line, with --from lines), .jsonl has an object with a "text" on each
-    line, whose other fields are kept (in jsonl, but for those that the result has
-    itself), .spacy has Docs whose tokens are kept.
+    An INPUT is a text in quotes, or a file: .txt files have paragraphs separated by
+    blank lines (or one text per line, with --from lines), .jsonl files have an object
+    with a "text" on each line, and .spacy files have Docs, whose tokens are kept. If
+    the output is jsonl, other fields of the objects are kept, unless the result has the
+    same fields.
 
-    By default it prints text: each word that has arguments with them, and the top of a
-    sentence with an asterisk. jsonl is what spaCy's doc.to_json() gives, with the graph
-    and its triples; html is a page of pictures.
+    By default, the output is text: each word with its arguments, with an asterisk for
+    tops. jsonl is the output of spaCy's doc.to_json() with the graph and its triples;
+    html is a page of pictures.
 
-    A row of a .jsonl file without a text, and a text on which the pipeline fails, are
-    errors. With --errors, they are listed with "input", "line" (or "doc"), "reason" and
-    "row" instead, and the rest is parsed.
+    Rows of a .jsonl file without a text, and texts on which the pipeline fails, are
+    errors. With --errors, they are written to a file with "input", "line" (or "doc"),
+    "reason" and "row", and the other texts are parsed.
 
-    Exit codes: 0, also if --errors lists something; 1 for an error, or if a process of
-    --n-process died, with a line on stderr that begins with ✘ (a file is then not
-    written); 2 for wrong options; 130 after Ctrl-C, with what was parsed until then
-    written as a whole; 143 after SIGTERM and 129 after SIGHUP, without a file.
+    Exit codes: 0 on success, even if --errors lists texts; 1 for an error, or if a
+    process of --n-process died, with a line on stderr that starts with ✘ (no file is
+    written); 2 for wrong options; 130 after Ctrl-C, when the results so far are written
+    to a complete file; 143 after SIGTERM and 129 after SIGHUP, without a file.
     """
     if not inputs and (sys.stdin is None or sys.stdin.isatty()):
         raise typer.BadParameter('Give a text to parse, as in sdp parse "It works."')
     if from_format is not None and from_format not in INPUT_FORMATS:
         raise typer.BadParameter(
-            f"--from: there is no format {from_format!r}; choose one of "
+            f"--from: unknown format {from_format!r}; choose one of "
             f"{', '.join(INPUT_FORMATS)}."
         )
     if errors_path is not None and errors_path.resolve() == output_path.resolve():
@@ -143,7 +142,7 @@ def parse_cli(
                 parsing = parse_in_processes(
                     texts, nlp, size, n_process, model, threshold
                 )
-            # Closed, so that no process is left, whatever ends this.
+            # Close it in any case, so that no process is left.
             with closing(parsing) as parsed:
                 results = Interruptible(_watch(parsed, errors, attr))
                 title = ", ".join(path.name for path in files) or "Semantic graphs"
@@ -159,7 +158,7 @@ def parse_cli(
 def _watch(
     parsed: Iterable[tuple[Input, Parsed]], errors: Errors, attr: str
 ) -> Iterator[Result]:
-    """Check that there are graphs, and show how many words a second they take."""
+    """Check that Docs have graphs, and show the progress in words per second."""
     with tqdm(unit=" words", **PROGRESS) as bar:
         for text, doc in parsed:
             if isinstance(doc, Doc):

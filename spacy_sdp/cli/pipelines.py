@@ -1,4 +1,4 @@
-"""Which pipeline a command uses."""
+"""Finding and loading of trained pipelines."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from spacy.util import is_package
 
 from ..pipeline.parser import SemanticParser
 
-# The pipelines that we ship, the best one first.
+# The pipelines that we distribute, the best one first.
 PIPELINES = ("en_sdp_dm_md", "en_sdp_dm_sm")
 UNSAFE_TRANSFORMER = "spacy-transformers.TransformerModel.v3"
 MODEL_HELP = (
     "Trained pipeline with a semantic parser: a package, a folder or a wheel. "
-    f"[default: the first that is installed of {', '.join(PIPELINES)}]"
+    f"[default: the first installed one of {', '.join(PIPELINES)}]"
 )
 
 
 def installed_pipelines() -> list[str]:
-    """Give the names of our pipelines that are installed, the best one first."""
+    """Get the names of our installed pipelines, the best one first."""
     found = [name for name in PIPELINES if is_package(name)]
     if not found:
         raise ValueError(
             "No pipeline is installed. In a checkout of spacy-sdp, install one with "
             f"pip install pipelines/{PIPELINES[-1]}-*.whl (or {PIPELINES[0]}, which is "
-            "better and slower), or name a trained one with --model."
+            "slower but more accurate), or specify another one with --model."
         )
     return found
 
@@ -39,11 +39,11 @@ def load_pipeline(
 ) -> Language:
     """Load a pipeline.
 
-    name (Optional[str]): A package, a folder or a wheel; None is the best that is
-        installed.
-    threshold (Optional[float]): Another threshold for its semantic parsers.
-    threads (bool): Whether several threads will use it, for which spacy-transformers'
-        own models are replaced by ours.
+    name (Optional[str]): A package, a folder or a wheel. Defaults to the best installed
+        one.
+    threshold (Optional[float]): The threshold to set for its semantic parsers.
+    threads (bool): Whether several threads will use the pipeline. This replaces the
+        models of spacy-transformers by ours, which are thread-safe.
     RETURNS (Language): The pipeline.
     """
     name = name or installed_pipelines()[0]
@@ -74,5 +74,5 @@ def _load(name: str, **options: Any) -> Language:
             raise ValueError(f"{name}: {error}.") from None
         configs = list(Path(folder).glob("*/*/config.cfg"))
         if len(configs) != 1:
-            raise ValueError(f"{name}: the wheel has no spaCy pipeline.")
+            raise ValueError(f"{name}: the wheel does not contain a spaCy pipeline.")
         return spacy.load(configs[0].parent, **options)

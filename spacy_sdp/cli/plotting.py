@@ -1,4 +1,4 @@
-"""Figures of a corpus, for `python -m spacy sdp inspect --plot`."""
+"""Plots of corpus statistics, for `python -m spacy sdp inspect --plot`."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ LENGTH_BANDS = 14
 
 
 def check_plot(path: Path) -> None:
-    """Refuse a plot that cannot be made, before any work is done for it.
+    """Check in advance whether a plot can be created.
 
     path (Path): The file to write.
     """
     if path.suffix not in FIGURE_SUFFIXES:
         raise ValueError(
-            f"{path}: the name of a plot has to end in {' or '.join(FIGURE_SUFFIXES)}"
+            f"{path}: the name of a plot must end in {' or '.join(FIGURE_SUFFIXES)}"
         )
     if not path.parent.is_dir():
         raise ValueError(f"{path.parent}: the folder does not exist")
@@ -37,16 +37,16 @@ def check_plot(path: Path) -> None:
         import matplotlib.figure  # noqa: F401
     except ImportError:
         raise ValueError(
-            '--plot needs matplotlib: pip install "spacy-sdp[plot]"'
+            '--plot requires matplotlib: pip install "spacy-sdp[plot]"'
         ) from None
 
 
 def save_plot(corpora: Mapping[str, Statistics], path: Path) -> None:
-    """Draw label frequencies, heads per token, lengths of arcs and of sentences.
+    """Plot label frequencies, heads per token, arc lengths and sentence lengths.
 
     corpora (Mapping[str, Statistics]): One or two corpora, by name.
-    path (Path): The file; its suffix tells the format, and an existing one is replaced
-        when all is written.
+    path (Path): The file. The suffix decides the format, and an existing file is only
+        replaced on success.
     """
     figure = draw(corpora)
     with atomic_write(path) as file:
@@ -54,12 +54,12 @@ def save_plot(corpora: Mapping[str, Statistics], path: Path) -> None:
 
 
 def draw(corpora: Mapping[str, Statistics]) -> Figure:
-    """Draw the four panels.
+    """Plot the four panels.
 
     corpora (Mapping[str, Statistics]): One or two corpora, by name.
     RETURNS (Figure): The figure.
     """
-    # Not by pyplot, which keeps figures and settings for the whole process.
+    # pyplot is not used, because it keeps global figures and settings.
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
@@ -104,11 +104,11 @@ def _draw_labels(axes: Axes, corpora: Mapping[str, Statistics]) -> None:
             _percentages([each.labels[label] for label in labels], each.arcs),
             height=thickness,
             color=COLOURS[number],
-            # For the legend of the whole figure.
+            # For the legend of the figure.
             label=f"{name}: {each.sentences:,} sentences, {each.tokens:,} tokens, "
             f"{each.arcs:,} arcs, {len(each.labels):,} labels",
         )
-    # A label may have dollar signs, which are no formulas.
+    # Labels may contain dollar signs, which are not formulas.
     axes.set_yticks(range(len(labels)), labels, parse_math=False)
     axes.invert_yaxis()
     axes.set_xlabel("% of the arcs")
@@ -150,7 +150,7 @@ def _percentages(counts: Sequence[int], total: int) -> list[float]:
 
 
 def _length_bands(corpora: Sequence[Statistics]) -> list[int]:
-    """Bands of 5 words, or of a multiple of 5, such that the last one has few."""
+    """Get bands of a multiple of 5 words, so that few sentences are in the last one."""
     longest = max(quantile(each.sentence_lengths, 0.99) for each in corpora)
     width = 5 * max(ceil(longest / (5 * LENGTH_BANDS)), 1)
     return [1, *range(width, max(longest, width) + 1, width)]

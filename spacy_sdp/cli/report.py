@@ -20,14 +20,14 @@ from ..evaluation.statistics import (
 )
 
 BAR_WIDTH = 30
-# A bar ends with nothing or with one to seven eighths of a full block.
+# The end of a bar: nothing, or one to seven eighths of a full block.
 FULL_BLOCK, PARTIAL_BLOCKS = "█", ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")
-# More than any cell has: tables do not cut them.
+# Wider than any cell, so that tables do not truncate them.
 WIDEST_CELL = 1000
 MOST_UNALIGNED = 10
-NO_TEXT = "The data have tokens but no text: training takes the tokens as they are."
+NO_TEXT = "The data have tokens but no text: training uses these tokens."
 
-# The least value of each band.
+# The minimum value of each band.
 HEADS = (0, 1, 2, 3)
 TOPS = (0, 1, 2, 3)
 ARC_LENGTHS = (1, 2, 3, 4, 5, 10)
@@ -36,18 +36,18 @@ SENTENCE_LENGTHS = (1, 10, 20, 30, 40, 50, 100, 151)
 
 @dataclass(frozen=True)
 class Cell:
-    """A count, and what it is a share of."""
+    """A count, and the total that it is a share of."""
 
     count: int
     total: int | None = None
 
 
 def print_report(corpora: Mapping[str, Statistics], most_labels: int) -> None:
-    """Print what was counted, the corpora side by side.
+    """Print the statistics of corpora side by side.
 
     corpora (Mapping[str, Statistics]): One or two corpora, by name. The second one is
         compared with the first.
-    most_labels (int): How many labels to list.
+    most_labels (int): Maximum number of labels to list.
     """
     _print_table("Corpus", {name: _counts(each) for name, each in corpora.items()})
     for title, attribute, starts in (
@@ -107,7 +107,7 @@ def _print_tokenizer_fit(corpora: Mapping[str, Statistics]) -> None:
         name: {
             "Sentences without text": Cell(fit.sentences_without_text),
             "Tokens without counterpart": Cell(fit.unaligned.total(), fit.tokens),
-            "Arcs lost by that": Cell(fit.lost_arcs, fit.arcs),
+            "Arcs lost": Cell(fit.lost_arcs, fit.arcs),
         }
         for name, fit in fits.items()
         if fit is not None and fit.tokens
@@ -143,9 +143,9 @@ def _print_table(
     *,
     with_bars: bool = False,
 ) -> None:
-    """Print counts and percentages, with bars for those of the first column.
+    """Print counts and percentages, with bars for the first column.
 
-    Rows that are empty in all columns of a table with bars are left out.
+    Tables with bars leave out rows with zero counts in all columns.
     """
     first = next(iter(columns.values()))
     largest = max((cell.count for cell in first.values()), default=0)
@@ -180,7 +180,7 @@ def _percentage(cell: Cell) -> str:
 
 
 def _bar(count: int, largest: int) -> str:
-    """Draw a bar; what there is at all is visible."""
+    """Draw a bar. Any count above zero is visible."""
     eighths = round(8 * BAR_WIDTH * count / largest) if largest else 0
     eighths = max(eighths, min(count, 1))
     return FULL_BLOCK * (eighths // 8) + PARTIAL_BLOCKS[eighths % 8]

@@ -1,4 +1,4 @@
-"""What a parser found, in all formats that `parse` writes."""
+"""Writing of parse results in all formats of `parse`."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ OUTPUT_FORMAT_OF_SUFFIX = {
 }
 OUTPUT_FORMATS = tuple(dict.fromkeys(OUTPUT_FORMAT_OF_SUFFIX.values()))
 
-# A Doc with a graph, and what else was known of its text.
+# A Doc with a graph, and the other fields of the input.
 Result = tuple[Doc, dict[str, Any]]
 
 
 def find_output_format(path: Path, format: str | None) -> str:
-    """Tell the format of what is written.
+    """Find the output format.
 
-    path (Path): The file, or `-`, which is text.
-    format (Optional[str]): One of OUTPUT_FORMATS, if the suffix does not tell.
+    path (Path): The file, or `-`, which defaults to text.
+    format (Optional[str]): One of OUTPUT_FORMATS. By default, the suffix decides.
     RETURNS (str): One of OUTPUT_FORMATS.
     """
     if format is None and str(path) == STANDARD_STREAM:
@@ -55,13 +55,13 @@ def find_output_format(path: Path, format: str | None) -> str:
 def write_results(
     results: Iterable[Result], path: Path, format: str, attr: str, title: str
 ) -> None:
-    """Write what a parser found, all or nothing.
+    """Write parse results, either all of them or nothing.
 
     results (Iterable[Result]): The Docs.
     path (Path): The file, or `-` for standard output.
     format (str): One of OUTPUT_FORMATS.
     attr (str): The attribute with the graphs.
-    title (str): The title, for a page.
+    title (str): The title of the page, for html.
     """
     if format == "spacy":
         docbin.write_docs((doc for doc, _ in results), path)
@@ -81,24 +81,24 @@ def write_results(
 
 
 def graph_of(doc: Doc, attr: str) -> SemanticGraph:
-    """Give the graph that a pipeline must have left."""
+    """Get the graph of a parsed Doc. Raises an error if it has none."""
     graph = get_graph(doc, attr)
     if graph is None:
         raise ValueError(
-            f"The pipeline left no graph in Doc._.{attr}. Does it have a semantic "
-            "parser, and is its 'attr' another one? Then use --attr."
+            f"The pipeline did not set Doc._.{attr}. Check that it has a semantic "
+            "parser. If the parser has another 'attr', specify it with --attr."
         )
     return graph
 
 
 def to_record(doc: Doc, attr: str) -> dict[str, Any]:
-    """Give a Doc with its graph as JSON.
+    """Convert a Doc with its graph to JSON.
 
     doc (Doc): The Doc.
     attr (str): The attribute with the graph.
-    RETURNS (Dict[str, Any]): What spaCy's `doc.to_json` gives, which `Doc.from_json`
-        reads; with `attr` as the key the graph, as `SemanticGraph.from_dict` reads it;
-        and the `triples` of predicate, label and argument, for people.
+    RETURNS (Dict[str, Any]): The output of spaCy's `doc.to_json`, which
+        `Doc.from_json` can read; the graph for `SemanticGraph.from_dict`, with `attr`
+        as key; and readable `triples` of predicate, label and argument.
     """
     graph = graph_of(doc, attr)
     return {

@@ -24,24 +24,25 @@ def serve_cli(
         list[str] | None,
         typer.Option(
             "--model",
-            help="Trained pipeline to choose on the page; may be given several times. "
-            f"[default: all that are installed of {', '.join(PIPELINES)}]",
+            help="Trained pipeline to offer on the page. Can be repeated. "
+            f"[default: all installed ones of {', '.join(PIPELINES)}]",
         ),
     ] = None,
     port: Annotated[
-        int, typer.Option(min=0, max=65535, help="Port; 0 is any that is free.")
+        int, typer.Option(min=0, max=65535, help="Port; 0 for any free port.")
     ] = 5000,
     open_browser: Annotated[
-        bool, typer.Option("--open", help="Open the page in a browser, too.")
+        bool, typer.Option("--open", help="Open the page in a browser.")
     ] = False,
     attr: Annotated[
-        str, typer.Option(help="Attribute in which the parsers keep their graphs.")
+        str, typer.Option(help="Attribute in which the parsers store their graphs.")
     ] = DEFAULT_ATTR,
 ) -> None:
     """Try a parser in a browser.
 
-    Serves a page with a text box: type a sentence, see its graph, switch between
-    pipelines, save pictures and JSON. Only this machine can reach it. Ctrl-C ends it.
+    Serves a page on which you can type a text to see its graphs, switch between
+    pipelines, and save pictures and JSON. The page is only available on this machine.
+    Press Ctrl-C to stop the server.
     """
     with user_errors():
         names = models or installed_pipelines()
@@ -55,10 +56,10 @@ def serve_cli(
             if error.errno != EADDRINUSE:
                 raise
             raise ValueError(
-                f"Port {port} is in use: choose another one with --port."
+                f"Port {port} is already in use: choose another one with --port."
             ) from None
         with server:
-            typer.echo(f"{server.url} (Ctrl-C ends it)")
+            typer.echo(f"{server.url} (press Ctrl-C to stop)")
             if open_browser:
                 webbrowser.open(server.url)
             try:

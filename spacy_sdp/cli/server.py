@@ -1,4 +1,4 @@
-"""A small local server: type a sentence, see its graph."""
+"""A local web server that shows the graphs of a text."""
 
 from __future__ import annotations
 
@@ -29,30 +29,30 @@ from .results import graph_of, to_record
 T = TypeVar("T")
 
 ADDRESS = "127.0.0.1"
-# What a browser calls this machine, with or without a port.
+# Names of this machine in a browser, with or without a port.
 LOCAL_HOST = re.compile(r"(localhost|127\.0\.0\.1|\[::1\])(:[0-9]{0,5})?", re.I)
 METHODS = {"/": "GET", "/parse": "POST"}
 LONGEST_TEXT = 20_000
 # A character takes up to 12 bytes in JSON.
 LONGEST_BODY = 12 * LONGEST_TEXT + 1000
-# Time grows with the square of the length of a sentence.
+# Parsing time is quadratic in the length of a sentence.
 LONGEST_SENTENCE = 500
-# Longer texts have a worker of their own, so that short ones do not wait for them.
+# Longer texts have a separate worker, so that short ones do not wait for them.
 LONGEST_SHORT_TEXT = 1000
-# How many texts may wait or be parsed.
+# Maximum number of texts that are waiting or being parsed.
 SHORT_TEXTS = 32
 LONG_TEXTS = 4
-# A slow or idle connection takes a thread until its time is up.
+# A slow or idle connection occupies a thread until it times out.
 CONNECTIONS = 500
 PARSE_COMMAND = "python -m spacy sdp parse"
-# The page asks this server only, whatever stands in the texts.
+# The page only connects to this server, whatever the texts contain.
 SERVER_POLICY = f"{POLICY}; connect-src 'self'"
 TITLE = "Who does what to whom?"
 EXAMPLE = "The shy cat wants to eat."
 
 
 class RequestError(ValueError):
-    """A request that cannot be answered, and the status and headers of the answer."""
+    """An invalid request, with the status and headers of the response."""
 
     def __init__(
         self, message: str, status: HTTPStatus, headers: dict[str, str] | None = None
@@ -63,18 +63,18 @@ class RequestError(ValueError):
 
 
 class Worker:
-    """Does one task after the other, in order, and refuses one too many."""
+    """Runs tasks one after the other, and refuses tasks if too many are waiting."""
 
     def __init__(self, places: int) -> None:
-        """Start with nothing to do.
+        """Create a worker without tasks.
 
-        places (int): How many tasks may wait or be under way.
+        places (int): Maximum number of tasks that are waiting or running.
         """
         self._executor = ThreadPoolExecutor(max_workers=1)
         self._places = Semaphore(places)
 
     def run(self, task: Callable[[], T]) -> T:
-        """RETURNS: What the task gives, when its turn has come."""
+        """RETURNS: The result of the task, after waiting for earlier tasks."""
         if not self._places.acquire(blocking=False):
             raise RequestError(
                 "The server is busy with other texts: try again in a few seconds.",
@@ -87,12 +87,12 @@ class Worker:
             self._places.release()
 
     def stop(self) -> None:
-        """Drop all tasks that wait."""
+        """Cancel all waiting tasks."""
         self._executor.shutdown(wait=False, cancel_futures=True)
 
 
 class Server(ThreadingHTTPServer):
-    """Serves a page that shows the graphs of a text, to this machine only."""
+    """Serves a page that shows the graphs of a text. Only for this machine."""
 
     daemon_threads = True
     request_queue_size = CONNECTIONS
@@ -108,11 +108,11 @@ class Server(ThreadingHTTPServer):
         """Open the port.
 
         pipelines (List[str]): The names to choose from.
-        load (Callable[[str], Language]): Loads one when it is asked for.
+        load (Callable[[str], Language]): Loads a pipeline when it is first requested.
         attr (str): The attribute with the graphs.
-        port (int): The port; 0 is any that is free.
+        port (int): The port; 0 for any free port.
         """
-        # Before the port is opened: if that fails, server_close is called.
+        # Set these before opening the port: if it fails, server_close is called.
         self._short_texts = Worker(SHORT_TEXTS)
         self._long_texts = Worker(LONG_TEXTS)
         self._connections = Semaphore(CONNECTIONS)
@@ -125,7 +125,7 @@ class Server(ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
-        """RETURNS (str): Where the page is."""
+        """RETURNS (str): The address of the page."""
         return f"http://{ADDRESS}:{self.server_port}/"
 
     def page(self) -> str:
@@ -136,8 +136,8 @@ class Server(ThreadingHTTPServer):
         """Parse a text.
 
         question (Dict[str, str]): The `text`, and the name of the `pipeline`.
-        RETURNS (Dict[str, Any]): The graph of each sentence as `html`, and as a
-            `record` for other programs.
+        RETURNS (Dict[str, Any]): The graph of each sentence as `html`, and the result
+            in JSON as `record`.
         """
         if not isinstance(question, dict):
             raise RequestError("expected an object", HTTPStatus.BAD_REQUEST)
@@ -145,21 +145,22 @@ class Server(ThreadingHTTPServer):
         if name not in self.pipelines:
             known = ", ".join(self.pipelines)
             raise RequestError(
-                f"There is no pipeline {name!r}, but {known}.", HTTPStatus.BAD_REQUEST
+                f"Unknown pipeline {name!r}. Available: {known}.",
+                HTTPStatus.BAD_REQUEST,
             )
         if not isinstance(text, str) or not text.strip():
             raise RequestError("Type a sentence.", HTTPStatus.BAD_REQUEST)
         if len(text) > LONGEST_TEXT:
             raise RequestError(
-                f"The text has {len(text):,} characters, but {LONGEST_TEXT:,} is the "
-                f"limit here. For more, use: {PARSE_COMMAND}",
+                f"The text has {len(text):,} characters, but the limit is "
+                f"{LONGEST_TEXT:,}. For longer texts, use: {PARSE_COMMAND}",
                 HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
             )
         try:
             text.encode()
         except UnicodeEncodeError as error:
             raise RequestError(
-                f"The text has half a character (a lone surrogate) at {error.start}.",
+                f"The text has an unpaired surrogate at character {error.start}.",
                 HTTPStatus.BAD_REQUEST,
             ) from None
         is_short = len(text) <= LONGEST_SHORT_TEXT
@@ -173,7 +174,7 @@ class Server(ThreadingHTTPServer):
         nlp = self._loaded[name]
         doc = nlp.make_doc(text)
         for _, pipe in nlp.pipeline:
-            # Before the components whose work grows with the length of a sentence.
+            # Check lengths before components whose time depends on them.
             has_boundaries = doc.has_annotation("SENT_START")
             if isinstance(pipe, SemanticParser) or (
                 isinstance(pipe, Transformer) and has_boundaries
@@ -187,7 +188,7 @@ class Server(ThreadingHTTPServer):
         }
 
     def get_request(self) -> tuple[socket.socket, Any]:
-        """Accept a connection, or have it wait in the backlog if there are too many."""
+        """Accept a connection. If there are too many, it waits in the backlog."""
         self._connections.acquire()
         try:
             return super().get_request()
@@ -201,12 +202,12 @@ class Server(ThreadingHTTPServer):
         self._connections.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Report an error, unless it is only that somebody closed the page."""
+        """Report an error, unless the client closed the connection."""
         if not isinstance(sys.exc_info()[1], ConnectionError):
             super().handle_error(request, client_address)
 
     def server_close(self) -> None:
-        """Close the port, and drop all texts that wait."""
+        """Close the port, and cancel all waiting texts."""
         super().server_close()
         self._short_texts.stop()
         self._long_texts.stop()
@@ -216,14 +217,14 @@ def _check_sentences(doc: Doc) -> None:
     length = max(map(len, sentences(doc)), default=0)
     if length > LONGEST_SENTENCE:
         raise RequestError(
-            f"The text has a sentence of {length:,} words, but {LONGEST_SENTENCE:,} "
-            f"is the limit here. For more, use: {PARSE_COMMAND}",
+            f"The text has a sentence of {length:,} words, but the limit is "
+            f"{LONGEST_SENTENCE:,}. For longer sentences, use: {PARSE_COMMAND}",
             HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
         )
 
 
 class TimedReader(io.RawIOBase):
-    """What comes from a connection until a time is up, however slowly."""
+    """Reads from a connection with a time limit for the whole request."""
 
     def __init__(self, connection: socket.socket, seconds: float) -> None:
         self._connection = connection
@@ -241,12 +242,12 @@ class TimedReader(io.RawIOBase):
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Answers `GET /` and `POST /parse`, to pages of this very server."""
+    """Handles `GET /` and `POST /parse`, only for pages of this server."""
 
     server: Server
     server_version = "spacy-sdp"
     sys_version = ""
-    # Seconds to send a request, and to take an answer.
+    # Time limit for sending a request and for reading the response, in seconds.
     timeout = 10
 
     def setup(self) -> None:
@@ -266,7 +267,7 @@ class Handler(BaseHTTPRequestHandler):
         except RequestError as error:
             self._send_error(str(error), error.status, error.headers)
         except Exception as error:
-            # Whatever a pipeline raises is for the reader of the page.
+            # Show any error of the pipeline on the page.
             self._send_error(str(error), HTTPStatus.INTERNAL_SERVER_ERROR, {})
         else:
             self._send(content, content_type, HTTPStatus.OK, {})
@@ -278,21 +279,26 @@ class Handler(BaseHTTPRequestHandler):
         hosts = self.headers.get_all("Host", [])
         if len(hosts) != 1:
             raise RequestError("expected one Host", HTTPStatus.BAD_REQUEST)
-        # A page elsewhere can have its own name point here; this is the name it uses.
+        # Another site may point its own name here (DNS rebinding). The Host reveals it.
         if not LOCAL_HOST.fullmatch(hosts[0]):
-            raise RequestError("This server is for this machine.", HTTPStatus.FORBIDDEN)
+            raise RequestError(
+                "This server only accepts requests from this machine.",
+                HTTPStatus.FORBIDDEN,
+            )
         method = METHODS.get(self.path)
         if method is None:
-            raise RequestError("There is only one page: /", HTTPStatus.NOT_FOUND)
+            raise RequestError(
+                "Page not found. The only page is /", HTTPStatus.NOT_FOUND
+            )
         if method != self.command:
             raise RequestError(
-                f"{self.path} is for {method} only",
+                f"{self.path} only supports {method}",
                 HTTPStatus.METHOD_NOT_ALLOWED,
                 {"Allow": method},
             )
 
     def _read_question(self) -> Any:
-        # Other sites cannot send this type without asking first, and get no answer.
+        # Other sites cannot send this type without a preflight request, which fails.
         if self.headers.get_content_type() != "application/json":
             raise RequestError("expected JSON", HTTPStatus.UNSUPPORTED_MEDIA_TYPE)
         length = self._read_length()
@@ -314,11 +320,11 @@ class Handler(BaseHTTPRequestHandler):
         lengths = self.headers.get_all("Content-Length", [])
         if not lengths:
             raise RequestError("expected a Content-Length", HTTPStatus.LENGTH_REQUIRED)
-        # What else tells where the request ends might differ (RFC 9112, 6.3).
+        # Several lengths or encodings would be ambiguous (RFC 9112, 6.3).
         is_clear = len(lengths) == 1 and "Transfer-Encoding" not in self.headers
         if not is_clear or not re.fullmatch("[0-9]+", lengths[0]):
             raise RequestError("expected one Content-Length", HTTPStatus.BAD_REQUEST)
-        # Python does not read numbers of thousands of digits.
+        # Python does not parse numbers with thousands of digits.
         if len(lengths[0]) > 9 or int(lengths[0]) > LONGEST_BODY:
             raise RequestError(
                 f"The text is longer than {LONGEST_TEXT:,} characters.",
@@ -352,10 +358,10 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def finish(self) -> None:
-        """End the answer, and wait until the client has read it or time is up.
+        """End the response, and wait until the client has read it or timed out.
 
-        To close a connection that has something unread resets it, and what was sent
-        may be lost (RFC 9112, 9.6).
+        Closing a connection with unread data resets it, and the response may be lost
+        (RFC 9112, 9.6).
         """
         with suppress(OSError):
             self.connection.shutdown(socket.SHUT_WR)
@@ -364,4 +370,4 @@ class Handler(BaseHTTPRequestHandler):
         super().finish()
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Be quiet: what people type is nobody's business."""
+        """Do not log requests, to respect the privacy of users."""

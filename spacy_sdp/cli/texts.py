@@ -1,4 +1,4 @@
-"""The texts that are to be parsed, from arguments, files and standard input."""
+"""Texts to parse, from arguments, files and standard input."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ from ..formats.files import (
 )
 
 INPUT_FORMAT_OF_SUFFIX = {".txt": "text", ".jsonl": "jsonl", ".spacy": "spacy"}
-# Tables, which are no running text.
+# Tables, which are not supported.
 TABLES = (".csv", ".tsv")
-# Halves of pairs, which JSON can have, but UTF-8 cannot.
+# Unpaired surrogates, which are possible in JSON but not in UTF-8.
 SURROGATE = re.compile("[\\ud800-\\udfff]")
 INPUT_FORMATS = ("text", "lines", "jsonl", "spacy")
 TEXT_COLUMN = "text"
-# Characters of a text, or of the name of a file, in a message.
+# Maximum number of characters of a text or a file name in a message.
 LONGEST_SOURCE = 200
 
 
 @dataclass
 class Input:
-    """A text that is to be parsed.
+    """A text to parse.
 
-    text (str | Doc): The text, or a Doc whose tokens are to be kept.
-    source (str): The argument that it is from.
-    place (Dict[str, int]): Where it is in a file: the `line`, or the `doc`.
-    row (Dict[str, Any]): What else is known of it.
+    text (str | Doc): The text, or a Doc with tokens to keep.
+    source (str): The argument that the text is from.
+    place (Dict[str, int]): The position in a file: the `line` or the `doc`.
+    row (Dict[str, Any]): The other fields of the input.
     """
 
     text: str | Doc
@@ -52,13 +52,13 @@ class Input:
 
 
 class Errors:
-    """What to do with texts that cannot be parsed: list them in a file, or stop."""
+    """Handles texts that cannot be parsed: lists them in a file, or stops."""
 
     def __init__(self, file: BinaryIO | None) -> None:
-        """Make a list.
+        """Create the handler.
 
-        file (Optional[BinaryIO]): Where to list them, as JSONL; None is to stop at the
-            first one.
+        file (Optional[BinaryIO]): The file to list texts in, as JSONL. If None, the
+            first text raises an error.
         """
         self.file = file
         self.count = 0
@@ -66,11 +66,11 @@ class Errors:
     def add(
         self, source: str, place: dict[str, int], reason: str, **row: dict[str, Any]
     ) -> None:
-        """Add a text, or raise the error.
+        """Add a text to the list, or raise an error.
 
-        source (str): The argument that it is from.
-        place (Dict[str, int]): Where it is in a file: the `line`, or the `doc`.
-        reason (str): Why it cannot be parsed.
+        source (str): The argument that the text is from.
+        place (Dict[str, int]): The position in a file: the `line` or the `doc`.
+        reason (str): Why the text cannot be parsed.
         row (Dict[str, Any]): The `row` of the file, if it is JSON.
         """
         if self.file is None:
@@ -78,14 +78,14 @@ class Errors:
                 reason = f"Doc {place['doc']}: {reason}"
             raise FormatError(reason, _shorten(source), place.get("line"))
         record = {"input": source, **place, "reason": reason, **row}
-        # In ASCII, as half of a surrogate pair cannot be encoded.
+        # In ASCII, because unpaired surrogates cannot be encoded in UTF-8.
         self.file.write(f"{json.dumps(record)}\n".encode())
         self.count += 1
 
 
 @contextmanager
 def list_errors(path: Path | None) -> Iterator[Errors]:
-    """YIELDS (Errors): A list that is written to a file, if there is one."""
+    """YIELDS (Errors): The handler, which writes to a file if a path is given."""
     if path is None:
         yield Errors(None)
         return
@@ -100,14 +100,14 @@ def read_inputs(
     text_column: str,
     errors: Errors,
 ) -> Iterator[Input]:
-    """Yield the texts of a command line.
+    """Read the texts of a command line.
 
     arguments (List[str]): Texts, names of files, or `-` for standard input.
-    format (Optional[str]): One of INPUT_FORMATS for all files; without it, the suffix
-        tells, and what has none is plain text.
+    format (Optional[str]): One of INPUT_FORMATS for all files. By default, the suffix
+        decides, and files without a known suffix are plain text.
     vocab (Vocab): The vocabulary of Docs.
     text_column (str): The key of the text in JSONL.
-    errors (Errors): Gets the rows and lines that have no text.
+    errors (Errors): Handles the rows and lines without text.
     YIELDS (Input): The texts.
     """
     for argument in arguments:
@@ -129,10 +129,10 @@ def read_inputs(
 
 
 def is_file(argument: str) -> bool:
-    """Tell whether an argument is a file to read, and not a text.
+    """Check whether an argument is a file to read, and not a text.
 
-    A word that ends like a file's name is one, too, so that a mistyped name is an
-    error, and not a strange sentence.
+    A single word with a known file suffix also counts as a file, so that a mistyped
+    file name raises an error instead of being parsed.
     """
     if argument == STANDARD_STREAM:
         return True
@@ -143,7 +143,7 @@ def is_file(argument: str) -> bool:
     try:
         return bool(argument) and Path(argument).exists()
     except (OSError, ValueError):
-        # A text may be longer than the name of a file, or have a NUL.
+        # A text may be too long for a file name, or contain a NUL byte.
         return False
 
 
@@ -153,29 +153,29 @@ def _find_format(path: str, format: str | None) -> str:
         return format
     if suffix in formats.SUFFIXES and suffix not in INPUT_FORMAT_OF_SUFFIX:
         raise FormatError(
-            "these are graphs, not texts: see sdp draw and sdp convert (or say what "
-            "it is with --from)",
+            "the file has graphs, not texts: use sdp draw or sdp convert (or specify "
+            "another format with --from)",
             path,
         )
     if suffix in TABLES:
         raise FormatError(
-            f"{suffix} files are not supported; convert it to JSONL, with an object "
-            "for each row (see --text-column), or use --from text or --from lines if "
-            "it is plain text",
+            f"{suffix} files are not supported; convert the file to JSONL, with an "
+            "object for each row (see --text-column), or use --from text or --from "
+            "lines if it is plain text",
             path,
         )
     return INPUT_FORMAT_OF_SUFFIX.get(suffix, "text")
 
 
 def _read_paragraphs(path: str) -> Iterator[Input]:
-    """Yield what stands between blank lines, whose line breaks mean nothing."""
+    """Read paragraphs between blank lines, and ignore their line breaks."""
     for block in read_blocks(path, is_blank=lambda line: not line.strip()):
         (first, *_), texts = zip(*block, strict=True)
         yield Input(" ".join(texts), path, {"line": first})
 
 
 def _read_lines(path: str, errors: Errors) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a file, but for those that are no text."""
+    """Read the lines of a file, except for those that are not valid text."""
     with open_input(path) as file:
         for number, raw in number_lines(file, path):
             try:
@@ -202,7 +202,7 @@ def _read_jsonl(path: str, text_column: str, errors: Errors) -> Iterator[Input]:
             reason = f'expected an object with a text, as in {{{key}: "..."}}'
             errors.add(path, place, reason, row=row)
         elif SURROGATE.search(text):
-            reason = "half of a surrogate pair is no character"
+            reason = "the text has an unpaired surrogate"
             errors.add(path, place, reason, row=row)
         else:
             yield Input(text, path, place, row)

@@ -30,7 +30,7 @@ def train_cli(
     config_path: Annotated[
         Path,
         typer.Argument(
-            metavar="CONFIG", help="The config.", exists=True, dir_okay=False
+            metavar="CONFIG", help="Config file.", exists=True, dir_okay=False
         ),
     ],
     output_path: Annotated[
@@ -40,10 +40,10 @@ def train_cli(
         bool, typer.Option("--resume", help=f"Resume from DIR/{CHECKPOINT}.")
     ] = False,
     minutes: Annotated[
-        float, typer.Option(min=0, help="Minutes from a checkpoint to the next.")
+        float, typer.Option(min=0, help="Minutes between two checkpoints.")
     ] = 15.0,
     steps: Annotated[
-        int, typer.Option(min=0, help="Steps from a checkpoint to the next; 0 is off.")
+        int, typer.Option(min=0, help="Steps between two checkpoints; 0 disables it.")
     ] = 0,
     code_path: Annotated[
         Path | None,
@@ -51,30 +51,30 @@ def train_cli(
             "--code",
             "-c",
             metavar="FILE",
-            help="Python file with registered functions.",
+            help="Python file with additional registered functions.",
             exists=True,
             dir_okay=False,
         ),
     ] = None,
     verbose: Annotated[
-        bool, typer.Option("--verbose", "-V", help="Show more.")
+        bool, typer.Option("--verbose", "-V", help="Display more information.")
     ] = False,
     use_gpu: Annotated[
-        int, typer.Option("--gpu-id", "-g", help="Number of the GPU; -1 is the CPU.")
+        int, typer.Option("--gpu-id", "-g", help="GPU ID, or -1 for CPU.")
     ] = -1,
 ) -> None:
-    """Train a pipeline, as `spacy train` does, but so that it can be resumed.
+    """Train a pipeline like `spacy train`, with support for resuming.
 
-    The config, its overrides (--training.max_steps 100), the log and the pipelines in
-    DIR are those of `spacy train`, and so are the weights.
+    The config, its overrides (--training.max_steps 100), the log, the pipelines in DIR
+    and their weights are the same as with `spacy train`.
 
-    After every --minutes, the state of the training is saved in DIR/checkpoint.zip.
-    With --resume and otherwise the same command, it continues there, and on a CPU with
-    one thread it ends with the same weights as without an interruption, bit by bit. The
-    file is deleted when the training is complete.
+    The state of training is saved to DIR/checkpoint.zip, every --minutes. To resume
+    training, run the same command with --resume. On a CPU with one thread, the final
+    weights are the same as without an interruption, bit by bit. The file is deleted
+    when training is complete.
 
-    Ctrl-C, SIGTERM and SIGHUP end the training after the step it is at, with a
-    checkpoint. A second signal ends it at once.
+    Ctrl-C, SIGTERM and SIGHUP end training after the current step, with a checkpoint. A
+    second signal ends it immediately.
 
     Exit codes: 0; 1 for an error; 2 for wrong options; 130 after Ctrl-C, 143 after
     SIGTERM, 129 after SIGHUP.
@@ -94,8 +94,8 @@ def train_cli(
             )
         if path.exists() and not resume:
             raise ValueError(
-                f"{path} is the checkpoint of a training that is not complete. Resume "
-                "it with --resume, or delete the checkpoint to train from the start."
+                f"{path} is the checkpoint of an incomplete training run. Use --resume "
+                "to resume it, or delete the checkpoint to train from the start."
             )
         checkpoint = read_checkpoint(path, identity) if resume else None
     if checkpoint is not None:
@@ -113,6 +113,6 @@ def train_cli(
     with loop.installed():
         train(config_path, output_path, use_gpu=use_gpu, overrides=overrides)
     if loop.ended_by is not None:
-        warn(f"interrupted: {path} has the state, resume with --resume", err=True)
+        warn(f"interrupted: use --resume to resume from {path}", err=True)
         raise typer.Exit(SHELL_OFFSET + loop.ended_by)
     path.unlink(missing_ok=True)

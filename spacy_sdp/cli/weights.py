@@ -36,17 +36,17 @@ def average_cli(
 ) -> None:
     """Average the weights of pipelines that were fine-tuned from the same one.
 
-    Pipelines that were fine-tuned from one pipeline, each with a seed of its own, end
-    close to each other. Their mean makes fewer mistakes than each of them, and is as
-    small and fast as one.
+    If pipelines are fine-tuned from the same pipeline with different seeds, their
+    weights stay close to each other. The average makes fewer mistakes than each of
+    them, and is as small and fast as a single pipeline.
     """
     if len(pipelines) < 2:
-        raise typer.BadParameter("Name at least two pipelines.")
+        raise typer.BadParameter("Specify at least two pipelines.")
     with user_errors():
         average = average_weights([load_pipeline(each) for each in pipelines])
         output_path.mkdir(parents=True, exist_ok=True)
         average.to_disk(output_path)
-    good(f"{output_path}: the mean of {len(pipelines)} pipelines")
+    good(f"{output_path}: average of {len(pipelines)} pipelines")
 
 
 @weights.command("round")
@@ -56,8 +56,8 @@ def round_cli(
 ) -> None:
     """Round the weights of a pipeline to 8 significant bits (bfloat16).
 
-    They stay 32-bit numbers, so nothing else changes, but a wheel of the pipeline has
-    less than half the size.
+    They are still stored as 32-bit numbers, so nothing else changes, but a wheel of the
+    pipeline has less than half the size.
     """
     with user_errors():
         nlp = load_pipeline(pipeline)

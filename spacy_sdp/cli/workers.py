@@ -1,4 +1,4 @@
-"""Texts that are parsed in batches, by one process or by several."""
+"""Parsing of texts in batches, by one or several processes."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from .interrupt import signals_held
 from .pipelines import load_pipeline
 from .texts import Input
 
-# Batches that are under way, so that no worker has to wait for its next one.
+# Pending batches for each worker, so that no worker waits for its next batch.
 BATCHES_PER_WORKER = 2
 
-# A Doc, or why there is none.
+# A Doc, or the reason why the text could not be parsed.
 Parsed = Doc | str
 
 
@@ -37,9 +37,9 @@ def parse_inputs(
 
     inputs (Iterable[Input]): The texts.
     nlp (Language): The pipeline.
-    batch_size (int): How many texts are parsed at a time.
-    YIELDS (Tuple[Input, Doc | str]): Each text with its Doc, or with what the pipeline
-        stumbled over.
+    batch_size (int): The number of texts in a batch.
+    YIELDS (Tuple[Input, Doc | str]): Each text with its Doc, or with the error of the
+        pipeline.
     """
     for batch in minibatch(inputs, batch_size):
         yield from zip(batch, _parse(nlp, [each.text for each in batch]), strict=True)
@@ -55,24 +55,24 @@ def parse_in_processes(
 ) -> Generator[tuple[Input, Parsed], None, None]:
     """Parse texts in other processes, which end with this generator.
 
-    inputs (Iterable[Input]): The texts, which are read as they are needed.
-    nlp (Language): The pipeline; the Docs have its vocabulary.
-    batch_size (int): How many texts are parsed at a time.
+    inputs (Iterable[Input]): The texts, which are read lazily.
+    nlp (Language): The pipeline with the vocabulary of the Docs.
+    batch_size (int): The number of texts in a batch.
     n_process (int): The number of processes.
     model (Optional[str]): The name of the pipeline, for `load_pipeline`.
     threshold (Optional[float]): Its threshold, for `load_pipeline`.
-    YIELDS (Tuple[Input, Doc | str]): What `parse_inputs` yields, in the same order.
+    YIELDS (Tuple[Input, Doc | str]): The same as `parse_inputs`, in the same order.
     """
     others = multiprocessing.active_children()
-    # New processes, and not forks of this one: a fork would wait for the threads of
-    # torch, which it does not have.
+    # Spawn processes instead of forking: a fork would wait for the threads of torch,
+    # which it does not have.
     context = multiprocessing.get_context("spawn")
     executor = ProcessPoolExecutor(n_process, context, initializer=_start)
     pending: deque[tuple[list[Input], Future[_Answer]]] = deque()
     try:
         for batch in minibatch(inputs, batch_size):
-            # The executor starts a process if it needs one. None may be forgotten
-            # halfway, and Ctrl-C is no business of theirs: in a terminal, they get it.
+            # The executor may start a process here. Signals must neither interrupt this
+            # nor reach the workers, which a terminal also sends Ctrl-C to.
             with signals_held():
                 answer = executor.submit(_work, model, threshold, *_pack(batch))
             pending.append((batch, answer))
@@ -93,7 +93,7 @@ def parse_in_processes(
 
 
 def _parse(nlp: Language, texts: list[str | Doc]) -> list[Parsed]:
-    """Parse a batch; if that fails, text by text, to find out which one it is."""
+    """Parse a batch. If it fails, parse text by text to find the cause."""
     try:
         return list(nlp.pipe(map(_copy, texts), batch_size=len(texts)))
     except Exception:
@@ -108,13 +108,13 @@ def _parse_alone(nlp: Language, text: str | Doc) -> Parsed:
 
 
 def _copy(text: str | Doc) -> str | Doc:
-    # A pipeline that fails leaves Docs with half of their annotations.
+    # If a pipeline fails, its Docs may be partly annotated.
     return text.copy() if isinstance(text, Doc) else text
 
 
-# A batch on its way to a worker: the texts, None for each Doc, and the Docs.
+# A batch for a worker: the texts, with None for each Doc, and the Docs.
 _Question = tuple[list[str | None], bytes]
-# And on its way back: why there is no Doc, None for each Doc, and the Docs.
+# The result of a worker: the errors, with None for each Doc, and the Docs.
 _Answer = tuple[list[str | None], bytes]
 
 
@@ -142,12 +142,12 @@ def _unpack(
 
 
 def _start() -> None:
-    """Leave it to the parent when to end, and end with it."""
+    """Initialize a worker, which ignores Ctrl-C and ends with its parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if hasattr(signal, "pthread_sigmask"):
-        # What was held when the worker was started.
+        # Unblock the signals that were blocked when the worker was started.
         signal.pthread_sigmask(signal.SIG_SETMASK, [])
-    # As many threads as there are processes are enough.
+    # The processes already run in parallel.
     torch.set_num_threads(1)
     Thread(target=_leave_with_parent, daemon=True).start()
 

@@ -1,4 +1,4 @@
-"""The example sentences of the package: small, complete, and free to use."""
+"""Example sentences with graphs, free to use."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Pictures of graphs."""
+"""Visualization of graphs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .text import draw_text
 
 Source = Doc | Span | SemanticGraph
 
-# Each gives the drawing of one sentence.
+# Functions that draw a single sentence.
 STYLES: dict[str, Callable[[Picture], str]] = {
     "arcs": draw_svg,
     "dot": draw_dot,
@@ -39,20 +39,20 @@ def render(
 ) -> str | None:
     """Draw graphs, as `spacy.displacy.render` draws trees.
 
-    docs (Doc | Span | SemanticGraph | Iterable): What to draw, one or several.
+    docs (Doc | Span | SemanticGraph | Iterable): The graph or graphs to draw.
     style (str): "arcs" for SVG, "dot" for Graphviz, "text" for box characters.
-    page (bool): Give a whole HTML page, with a filter by text and label.
-    minify (bool): Leave out line breaks and indentation between the elements of SVG.
-    jupyter (Optional[bool]): Show the pictures in a notebook, where long sentences
-        scroll, instead of returning them. By default, this is so in notebooks, for
-        pictures that are no page.
-    gold (Doc | Span | SemanticGraph | Iterable): Graphs of the same words to compare
-        with. They are drawn below the words; arcs in both graphs have one colour, and
-        those that were missed or invented have others. (In text there are no colours.)
-    frames (bool): Write the frames of words after them, as in "sleeps/v:e-x".
+    page (bool): Render a full HTML page, with a filter by text and label.
+    minify (bool): Remove line breaks and indentation between SVG elements.
+    jupyter (Optional[bool]): Display the pictures in a notebook, where long sentences
+        scroll, instead of returning them. By default, notebooks are detected
+        automatically, unless `page` is set.
+    gold (Doc | Span | SemanticGraph | Iterable): Gold graphs of the same words to
+        compare with. They are drawn below the words. Colours mark arcs that are in both
+        graphs, missed or invented. (Text has no colours.)
+    frames (bool): Write the frames after the words, as in "sleeps/v:e-x".
     attr (str): The attribute of Docs and Spans with the graph.
-    RETURNS (Optional[str]): The drawings of all sentences, or the page; None if they
-        are shown in a notebook.
+    RETURNS (Optional[str]): The drawings of all sentences or the page, or None if they
+        are displayed in a notebook.
 
     >>> print(render(doc[3:6], style="text"))
       ╭──ARG2───╮
@@ -62,11 +62,11 @@ def render(
     """
     if style != "arcs" and (page or minify or jupyter):
         raise ValueError(
-            "'page', 'minify' and 'jupyter' are for pictures: use them with "
-            f"style='arcs', not with {style!r}."
+            "'page', 'minify' and 'jupyter' are only supported with style='arcs', not "
+            f"with {style!r}."
         )
     if page and jupyter:
-        raise ValueError("Choose 'page' or 'jupyter': a notebook cannot show a page.")
+        raise ValueError("Set only 'page' or 'jupyter': notebooks cannot show a page.")
     if page:
         pictures = _make_all_pictures(docs, gold, frames, attr)
         pieces = draw_page(
@@ -90,7 +90,7 @@ def draw(
     frames: bool = False,
     attr: str = DEFAULT_ATTR,
 ) -> list[str]:
-    """Give the drawing of each sentence; the arguments are those of `render`."""
+    """Draw each sentence. The arguments are the same as for `render`."""
     if style not in STYLES:
         raise ValueError(
             f"There is no style {style!r}: choose one of {', '.join(STYLES)}."
@@ -106,8 +106,9 @@ def to_html(
     frames: bool = False,
     attr: str = DEFAULT_ATTR,
 ) -> str:
-    """Give pictures as HTML for a notebook, each with a scrollbar if it is wide."""
-    # The class has MathJax leave dollars alone; scrollbars would be white in the dark.
+    """Render pictures as HTML for a notebook, with scrollbars if they are wide."""
+    # The class stops MathJax from reading dollar signs. The style adapts scrollbars to
+    # dark themes.
     return "\n".join(
         '<div class="tex2jax_ignore" '
         'style="overflow-x: auto; scrollbar-color: #888 transparent">'
@@ -148,7 +149,7 @@ def _make_all_pictures(
 
 
 def _to_list(docs: Source | Iterable[Source]) -> list[Source]:
-    # Docs, Spans and graphs are iterables themselves.
+    # Docs, Spans and graphs are also iterables.
     if isinstance(docs, Source):
         return [docs]
     if isinstance(docs, str) or not isinstance(docs, Iterable):
@@ -157,7 +158,7 @@ def _to_list(docs: Source | Iterable[Source]) -> list[Source]:
 
 
 def get_drawable(source: Source, attr: str) -> SemanticGraph:
-    """Give the graph of a source, which must have one."""
+    """Get the graph of a source. Raises an error if it has none."""
     if isinstance(source, SemanticGraph):
         return source
     if not isinstance(source, Doc | Span):
@@ -174,6 +175,6 @@ def get_drawable(source: Source, attr: str) -> SemanticGraph:
 
 def _not_drawable(source: object) -> TypeError:
     return TypeError(
-        "A Doc, a Span or a SemanticGraph can be drawn, or several of them, not a "
+        "Expected a Doc, a Span or a SemanticGraph to draw, or several of them, not a "
         f"{type(source).__name__}."
     )

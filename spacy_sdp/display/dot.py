@@ -1,21 +1,21 @@
-"""Graphs in the language of Graphviz."""
+"""Graphs in the DOT language of Graphviz."""
 
 from __future__ import annotations
 
 from .picture import INVENTED, MATCH, MISSED, Picture
 
 TOP_COLOR = "#1f5fa8"
-# Of arcs and tops, by what they are in a comparison.
+# Colours of arcs and tops in a comparison.
 COLORS = {MATCH: "#2e7d32", MISSED: "#c77700", INVENTED: "#b3261e"}
 
 
 def draw_dot(picture: Picture) -> str:
-    """Write a sentence as a graph for Graphviz.
+    """Draw a sentence as a graph for Graphviz.
 
     picture (Picture): The words and arcs.
-    RETURNS (str): A `digraph`, without words that have no part in it.
+    RETURNS (str): A `digraph`, without words that are not in the graph.
     """
-    # An arc in both graphs is drawn once.
+    # Arcs in both graphs are drawn once.
     arcs = picture.above + [arc for arc in picture.below if arc.kind != MATCH]
     used = {*picture.tops, *(end for arc in arcs for end in (arc.head, arc.dep))}
     lines = ["digraph {", "  node [shape=plaintext];"]
@@ -40,7 +40,7 @@ def _arc_style(kind: str) -> str:
 
 
 def _quote(text: str) -> str:
-    # A backslash before a letter is an escape sequence of Graphviz.
+    # In Graphviz, a backslash before a letter is an escape sequence.
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     escaped = escaped.replace("\n", " ").replace("\0", "\N{REPLACEMENT CHARACTER}")
     return f'"{escaped}"'

@@ -1,9 +1,9 @@
-"""Where words and arcs go in a picture of a graph, in any unit of length.
+"""The layout of words and arcs in a picture of a graph, in any unit of length.
 
-Words stand in a row. An arc goes up from a port of its head, along a line at its level,
-and down to a port of its dependent. Levels and ports are chosen such that arcs within
-other arcs are below them, no two lines of a level overlap, and every label has room on
-its own line.
+Words are placed in a row. An arc goes up from a port of its head, along a line at its
+level, and down to a port of its dependent. Levels and ports are chosen so that inner
+arcs are below outer arcs, lines on the same level do not overlap, and each label fits
+on its own line.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from unicodedata import bidirectional, combining, east_asian_width
 
 @dataclass(frozen=True)
 class Measures:
-    """The lengths that a picture is made with.
+    """The distances in a picture.
 
-    `between_words` is the least gap, `between_ports` the distance of arcs at the same
-    word, and `around_label` what the line of an arc has beside its label.
+    `between_words` is the minimum gap between words, `between_ports` the distance
+    between arcs at the same word, and `around_label` the length of an arc's line in
+    addition to its label.
     """
 
     between_words: float
@@ -29,7 +30,7 @@ class Measures:
 
 @dataclass
 class PlacedArc:
-    """An arc with its level, which counts from 1, and the places of its ends."""
+    """An arc with its level, counting from 1, and the positions of its ends."""
 
     head: int
     dep: int
@@ -37,7 +38,7 @@ class PlacedArc:
     level: int = 0
     head_x: float = 0.0
     dep_x: float = 0.0
-    # How it compares with another graph: "", "match", "missed" or "invented".
+    # The result of a comparison: "", "match", "missed" or "invented".
     kind: str = ""
 
     @property
@@ -51,7 +52,7 @@ class PlacedArc:
 
 @dataclass
 class Layout:
-    """The places of the middles of the words, and the arcs, above and below."""
+    """The positions of word centres, and the arcs above and below the words."""
 
     word_x: list[float] = field(default_factory=list)
     width: float = 0.0
@@ -60,10 +61,11 @@ class Layout:
 
 
 def display_width(text: str) -> int:
-    """Give the number of columns that a text takes in a terminal.
+    """Get the number of columns that a text takes in a terminal.
 
     text (str): The text.
-    RETURNS (int): Chinese characters take two, combining ones none.
+    RETURNS (int): The number of columns. Wide characters, such as Chinese ones, take
+        two, and combining characters none.
     """
     return sum(
         0 if combining(char) else 2 if east_asian_width(char) in "WF" else 1
@@ -72,7 +74,7 @@ def display_width(text: str) -> int:
 
 
 def is_right_to_left(text: str) -> bool:
-    """Tell whether most letters of a text are written from right to left."""
+    """Check whether most letters of a text are written from right to left."""
     directions = [bidirectional(char) for char in text]
     rightwards = sum(each == "L" for each in directions)
     return sum(each in ("R", "AL") for each in directions) > rightwards
@@ -85,13 +87,13 @@ def place(
     label_widths: Sequence[float],
     measures: Measures,
 ) -> Layout:
-    """Find places for words and arcs.
+    """Compute the positions of words and arcs.
 
     word_widths (Sequence[float]): The width of each word.
-    above (List[PlacedArc]): Arcs above the words, whose places are set.
-    below (List[PlacedArc]): Arcs below them.
-    label_widths (Sequence[float]): The width of each arc's label, those above first.
-    measures (Measures): The lengths to use.
+    above (List[PlacedArc]): The arcs above the words. Their positions are set.
+    below (List[PlacedArc]): The arcs below the words.
+    label_widths (Sequence[float]): The width of each arc's label, first those above.
+    measures (Measures): The distances to use.
     RETURNS (Layout): The layout.
     """
     arcs = above + below
@@ -122,8 +124,8 @@ def place(
 
 def _set_levels(arcs: list[PlacedArc]) -> None:
     size = 1 + max((arc.right for arc in arcs), default=0)
-    # The levels that are taken between a word and the next one, as bits of a number,
-    # and the arcs that begin at a word, which are placed from the shortest on.
+    # The occupied levels between each word and the next one, as bits of a number, and
+    # the arcs that start at each word. Short arcs are placed first.
     taken = [0] * size
     starting: list[list[PlacedArc]] = [[] for _ in range(size)]
     for arc in sorted(arcs, key=lambda arc: (arc.right - arc.left, arc.left)):
@@ -144,15 +146,15 @@ def _set_levels(arcs: list[PlacedArc]) -> None:
 def _ports(
     arcs: list[PlacedArc], distance: float
 ) -> list[tuple[int, dict[tuple[int, int], float], float]]:
-    """For each word, where its arcs begin and end beside its middle, and its width."""
+    """Get the offsets of arc ends from the centre of each word, and its width."""
     by_word: defaultdict[int, list[PlacedArc]] = defaultdict(list)
     for arc in arcs:
         by_word[arc.head].append(arc)
         by_word[arc.dep].append(arc)
     result = []
     for word, own in by_word.items():
-        # From left to right: to the left, the lowest arc first, so that no line
-        # crosses that of a neighbour; then to the right, the highest first.
+        # From left to right: arcs to the left, the lowest first, then arcs to the
+        # right, the highest first, so that the lines do not cross.
         leftwards = sorted((a for a in own if a.right == word), key=lambda a: a.level)
         rightwards = sorted((a for a in own if a.left == word), key=lambda a: -a.level)
         ordered = leftwards + rightwards

@@ -1,6 +1,6 @@
-"""A page of pictures in one file, which needs nothing else and asks for nothing.
+"""A self-contained HTML page of pictures, which loads no other resources.
 
-The HTML is in Jinja templates in the folder `assets`, which escape all text.
+The Jinja templates are in the folder `assets`. They escape all text.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from spacy.util import minify_html
 from .picture import Picture
 from .svg import draw_svg, replace_control_characters
 
-# A longer sentence would be a wall of lines.
+# Maximum number of words in a picture. Longer sentences would not be legible.
 LONGEST_PICTURE = 150
-# Nothing may be loaded, whatever stands in the texts.
+# Forbids loading any resources, whatever the texts contain.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 
 
@@ -32,10 +32,10 @@ def draw_page(
 ) -> Iterator[str]:
     """Yield the pieces of a page with a filter by text and label.
 
-    pictures (Iterable[Picture]): The sentences, each of which is drawn when it is next.
+    pictures (Iterable[Picture]): The sentences, which are drawn one at a time.
     title (str): The title of the page.
     compared (bool): Whether the pictures compare two graphs.
-    minify (bool): Whether to leave out the line breaks of the pictures.
+    minify (bool): Whether to remove line breaks from the pictures.
     YIELDS (str): HTML.
     """
     return (
@@ -53,12 +53,12 @@ def draw_page(
 
 
 def draw_form(title: str, text: str, pipelines: Iterable[str], policy: str) -> str:
-    """Give the page on which one types a text and sees its graphs.
+    """Render the page on which users type a text to see its graphs.
 
     title (str): The title of the page.
-    text (str): The text that is there at first.
+    text (str): The initial text.
     pipelines (Iterable[str]): The names of the pipelines to choose from.
-    policy (str): The page's Content-Security-Policy.
+    policy (str): The Content-Security-Policy of the page.
     RETURNS (str): HTML.
     """
     return (
@@ -76,10 +76,10 @@ def draw_form(title: str, text: str, pipelines: Iterable[str], policy: str) -> s
 
 
 def draw_article(picture: Picture, minify: bool = False) -> str:
-    """Give a sentence as HTML: its picture beside a table of its predicates.
+    """Render a sentence as HTML: its picture and a table of its predicates.
 
     picture (Picture): The words and arcs.
-    minify (bool): Whether to leave out the line breaks of the picture.
+    minify (bool): Whether to remove line breaks from the picture.
     RETURNS (str): HTML, which templates do not escape again.
     """
 
@@ -95,7 +95,7 @@ def draw_article(picture: Picture, minify: bool = False) -> str:
 
 
 def _rows(picture: Picture) -> Iterator[tuple[str, str, list[tuple[str, str]]]]:
-    """Yield each predicate, the classes of its cell, and its labels and arguments."""
+    """Yield each predicate, the CSS classes of its cell, and its arguments."""
     args: dict[int, list[tuple[str, str]]] = {}
     for arc in sorted(picture.above, key=lambda arc: (arc.head, arc.dep, arc.label)):
         args.setdefault(arc.head, []).append((arc.label, picture.words[arc.dep]))
@@ -119,11 +119,11 @@ def _environment() -> Environment:
 
 
 def _finalize(value: Any) -> Any:
-    # What is no Markup is a text of which nothing is known.
+    # Any value that is not Markup is untrusted text.
     return replace_control_characters(value) if type(value) is str else value
 
 
 @cache
 def _asset(name: str) -> Markup:
-    """Give the text of a style sheet or a script."""
+    """Read a style sheet or a script."""
     return Markup((files(__package__) / "assets" / name).read_text(encoding="utf8"))

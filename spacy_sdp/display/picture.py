@@ -1,4 +1,4 @@
-"""What is drawn of a sentence: its words, its arcs, and perhaps another graph below."""
+"""The contents of a picture: words, arcs, and optionally a gold graph below."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Picture:
 
     words: list[str]
     text: str
-    # Of each top how it compares with another graph, as of an arc.
+    # The result of a comparison for each top, as for arcs.
     tops: dict[int, str] = field(default_factory=dict)
     above: list[PlacedArc] = field(default_factory=list)
     below: list[PlacedArc] = field(default_factory=list)
@@ -37,14 +37,14 @@ def make_pictures(
     *,
     frames: bool = False,
 ) -> Iterator[Picture]:
-    """Yield what is to be drawn of each sentence.
+    """Create the picture of each sentence.
 
     graph (SemanticGraph): The graph.
-    gold (Optional[SemanticGraph]): A graph of the same words to compare it with, which
-        is drawn below.
+    gold (Optional[SemanticGraph]): A gold graph of the same words to compare with,
+        which is drawn below the words.
     span (Optional[Span]): Draw only these words.
-    frames (bool): Write the frame of a word, if it has one, after it.
-    YIELDS (Picture): The sentences, without whitespace.
+    frames (bool): Write the frame of a word, if any, after it.
+    YIELDS (Picture): The pictures, without whitespace tokens.
     """
     if gold is not None and [t.text for t in gold.doc] != [t.text for t in graph.doc]:
         raise ValueError(
@@ -87,7 +87,7 @@ def _find_tops(graph: SemanticGraph, index: dict[int, int]) -> list[int]:
 
 
 def _compare(picture: Picture, gold_tops: list[int]) -> None:
-    """Tell arcs and tops in both graphs from those in one of them."""
+    """Mark arcs and tops as matching, missed or invented."""
     picture.tops = {
         **{top: MATCH if top in gold_tops else INVENTED for top in picture.tops},
         **{top: MISSED for top in gold_tops if top not in picture.tops},

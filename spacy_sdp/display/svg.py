@@ -1,7 +1,7 @@
-"""Graphs as SVG, made for several heads, many arcs and any script.
+"""Graphs as SVG, for words with several heads, many arcs and any script.
 
-By hand, because no library draws arcs over words without overlaps: displacy draws
-trees, whose words have one head each, and would put labels over labels.
+It is written by hand, because no library draws arcs over words without overlaps:
+displaCy draws trees, where each word has one head, and its labels would overlap here.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .layout import Measures, PlacedArc, display_width, is_right_to_left, place
 from .picture import Picture
 
 FONT_SIZE, LABEL_SIZE = 16, 12
-# Widths of characters in em, those of wide fonts, as nothing can be measured here.
+# Character widths cannot be measured here, so assume those of a wide font, in em.
 NARROW = frozenset("fijltrI.,:;!|'`()[]{}/\\-\"· ")
 WIDE = frozenset("mMW@%&—…‰™ŒÆœæЖШЩЮжшщю")
 BOLD = 1.15
@@ -24,10 +24,10 @@ RADIUS = 8
 MARGIN = 12
 ARROW = 4
 MEASURES = Measures(between_words=18, between_ports=9, around_label=2 * RADIUS + 8)
-# Characters that XML cannot have.
+# Characters that are not allowed in XML.
 CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
-# Of the words, the lines, what is behind them, tops, and the arcs of a comparison.
+# Colours of words, lines, background, tops, and arcs in a comparison.
 LIGHT = """--sdp-text: #1b1b1f; --sdp-line: #5b6770; --sdp-back: #ffffff;
   --sdp-top: #1f5fa8; --sdp-match: #2e7d32; --sdp-missed: #c77700;
   --sdp-invented: #b3261e;"""
@@ -35,7 +35,7 @@ DARK = """--sdp-text: #e6e6ea; --sdp-line: #9aa7b0; --sdp-back: #1b1b1f;
   --sdp-top: #8ab4f8; --sdp-match: #81c784; --sdp-missed: #ffb74d;
   --sdp-invented: #ff8a80;"""
 # The theme of the system, unless a notebook (JupyterLab, Visual Studio Code, Colab) or
-# a page of documentation has one of its own.
+# a documentation page sets its own theme.
 STYLE = f"""\
 .sdp {{ {LIGHT} font-family: system-ui, sans-serif; }}
 @media (prefers-color-scheme: dark) {{ .sdp {{ {DARK} }} }}
@@ -79,7 +79,7 @@ def draw_svg(picture: Picture) -> str:
     )
     mirrored = is_right_to_left(picture.text)
     heights = [_height(side) for side in (layout.above, layout.below)]
-    # The line on which the words stand, and those between which arcs begin.
+    # The baseline of the words.
     baseline = MARGIN + heights[0] + FONT_SIZE
     width = layout.width + 2 * MARGIN
     height = baseline + heights[1] + FONT_SIZE / 2 + MARGIN
@@ -90,7 +90,7 @@ def draw_svg(picture: Picture) -> str:
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="sdp" width="{width:.0f}" '
         f'height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}" role="img" '
-        # Notebooks would shrink wide pictures until nobody can read them.
+        # Notebooks would shrink wide pictures until they are illegible.
         'style="max-width: none">',
         f"<title>{escape_xml(' '.join(picture.text.split()))}</title>",
         f"<style>{STYLE}</style>",
@@ -100,7 +100,7 @@ def draw_svg(picture: Picture) -> str:
         (layout.above, baseline - FONT_SIZE - 2, -1),
         (layout.below, baseline + FONT_SIZE / 2 + 2, 1),
     ):
-        # Lines before labels, so that a line never covers a label.
+        # Draw lines before labels, so that a line never covers a label.
         drawn = [_draw_arc(arc, across, start, direction) for arc in side]
         parts += [line for line, _ in drawn]
         parts += [label for _, label in drawn]
@@ -118,7 +118,7 @@ def draw_svg(picture: Picture) -> str:
 def _draw_arc(
     arc: PlacedArc, across: Callable[[float], float], start: float, direction: int
 ) -> tuple[str, str]:
-    """Give the line of an arc with its tip, and its label."""
+    """Draw the line of an arc with its tip, and its label."""
     head, dep = across(arc.head_x), across(arc.dep_x)
     y = start + direction * arc.level * LEVEL_HEIGHT
     bend = RADIUS if dep > head else -RADIUS
@@ -146,7 +146,7 @@ def _draw_arc(
 
 
 def _height(arcs: list[PlacedArc]) -> float:
-    """The height of the highest arc with its label."""
+    """Get the height of the highest arc, including its label."""
     highest = max((arc.level for arc in arcs), default=0)
     return highest * LEVEL_HEIGHT + LABEL_SIZE if highest else 0.0
 
@@ -169,10 +169,10 @@ def _char_width(char: str) -> float:
 
 
 def escape_xml(text: str) -> str:
-    """Give a text as it stands in XML and HTML."""
+    """Escape a text for XML and HTML."""
     return escape(replace_control_characters(text))
 
 
 def replace_control_characters(text: str) -> str:
-    """Replace the characters of a text that neither XML nor HTML can have."""
+    """Replace characters that are not allowed in XML and HTML."""
     return CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)

@@ -1,20 +1,20 @@
-"""Graphs in box characters, for a terminal."""
+"""Graphs in box-drawing characters, for terminals."""
 
 from __future__ import annotations
 
 from .layout import Measures, PlacedArc, display_width, place
 from .picture import INVENTED, MATCH, MISSED, Picture
 
-# One column between words, and a corner and a piece of line on each side of a label;
-# another column each may be lost in rounding.
+# One column between words, and a corner and a piece of line on each side of a label.
+# One more column each, which may be lost in rounding.
 MEASURES = Measures(between_words=2, between_ports=2, around_label=5)
 LINE, POST, CROSSING = "─", "│", "┼"
-# Under a top; in a comparison, under one that was missed, or invented.
+# Marks below tops, by the result of a comparison.
 TOP_MARKS = {"": "═", MATCH: "═", MISSED: "╌", INVENTED: "~"}
-# What is drawn above the words, and how it looks upside down below them.
+# Maps characters above the words to their mirror images below the words.
 UPSIDE_DOWN = str.maketrans({"╭": "╰", "╮": "╯", "▼": "▲"})
 
-# A row of columns. The second column of a wide character is an empty string.
+# A row of characters by column. The second column of a wide character is empty.
 Row = list[str]
 
 
@@ -61,7 +61,7 @@ def _draw_arcs(arcs: list[PlacedArc], width: int) -> list[Row]:
                 _cross(below, column, POST, LINE)
         rows[row][left], rows[row][right] = "╭", "╮"
         rows[-1][dep] = "▼"
-    # Labels come last, as lines may cross where they stand.
+    # Write labels last, because other lines may cross their position.
     for arc in arcs:
         left, right = sorted((round(arc.head_x), round(arc.dep_x)))
         _put_label(rows[highest - arc.level], left + 1, right, arc.label)
@@ -73,7 +73,7 @@ def _cross(row: Row, column: int, char: str, other: str) -> None:
 
 
 def _put_label(row: Row, start: int, end: int, label: str) -> None:
-    """Put a label on its line, in the middle, or where it hides no other line."""
+    """Write a label on its line, near the middle, where it hides no crossing."""
     width = display_width(label)
     middle = (start + end - width) // 2
     places = sorted(range(start, end - width + 1), key=lambda i: abs(i - middle))

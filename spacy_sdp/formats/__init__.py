@@ -1,8 +1,8 @@
-"""Reading and writing semantic graphs, one file a format.
+"""Reading and writing of semantic graphs, with one module for each format.
 
 Each format has `read(path)`, which yields sentences one by one, and
-`write(sentences, path)`, which writes all or nothing. The functions here choose the
-format by its name, or else by the suffix of the file's name.
+`write(sentences, path)`, which writes either all sentences or nothing. The functions
+here select the format by name, or else by file suffix.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ def read(
     format: str | None = None,
     left_out: Counter[str] | None = None,
 ) -> Iterator[Record]:
-    """Yield the sentences of a file.
+    """Read the sentences of a file.
 
     path (Path): The file, `-` for standard input, or the folder of an ERG profile.
     attr (str): For `.spacy` files, the attribute with the graphs.
-    format (Optional[str]): One of FORMATS; without it, the suffix tells.
-    left_out (Counter[str]): Counts what is not read, by reason.
+    format (Optional[str]): One of FORMATS. By default, the suffix decides.
+    left_out (Counter[str]): Counts the sentences that are left out, by reason.
     YIELDS (Record): The sentences.
     """
     name = find_format(path, format)
@@ -63,12 +63,12 @@ def write(
     attr: str = DEFAULT_ATTR,
     format: str | None = None,
 ) -> None:
-    """Write sentences to a file, all or nothing.
+    """Write sentences to a file, either all of them or nothing.
 
     sentences (Iterable[Record]): The sentences.
     path (Path): The file, or `-` for standard output.
     attr (str): For `.spacy` files, the attribute for the graphs.
-    format (Optional[str]): One of FORMATS; without it, the suffix tells.
+    format (Optional[str]): One of FORMATS. By default, the suffix decides.
     """
     name = find_format(path, format)
     if name == "erg":
@@ -80,21 +80,21 @@ def write(
 
 
 def find_format(path: Path | str, format: str | None = None) -> str:
-    """Tell the format of a file.
+    """Find the format of a file.
 
     path (Path): The file.
-    format (Optional[str]): Its format, if that is known.
+    format (Optional[str]): The format, if it is known.
     RETURNS (str): One of FORMATS.
     """
     if format is not None:
         if format not in FORMATS:
             raise FormatError(
-                f"there is no format {format!r}; choose one of {', '.join(FORMATS)}"
+                f"unknown format {format!r}; choose one of {', '.join(FORMATS)}"
             )
         return format
     if str(path) == STANDARD_STREAM:
         raise FormatError(
-            "standard input and output have no suffix: name the format "
+            "standard input and output have no suffix: specify the format "
             f"({', '.join(FORMATS)})"
         )
     if erg.is_profile(path):
@@ -102,18 +102,18 @@ def find_format(path: Path | str, format: str | None = None) -> str:
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:
         raise FormatError(
-            f"unknown format {suffix!r}; the name has to end in "
-            f"{', '.join(SUFFIXES)}, or name the format ({', '.join(FORMATS)})",
+            f"unknown suffix {suffix!r}; use one of {', '.join(SUFFIXES)}, or specify "
+            f"the format ({', '.join(FORMATS)})",
             path,
         )
     return SUFFIXES[suffix]
 
 
 def find_files(path: Path | str, format: str | None = None) -> list[Path]:
-    """Give the files in a folder that can be read, also in folders within it.
+    """Find the files in a folder and its subfolders that can be read.
 
-    path (Path): The folder. A file, `-`, and an ERG profile stand for themselves.
-    format (Optional[str]): Give only files of this format.
+    path (Path): The folder. A file, `-`, or an ERG profile is returned as it is.
+    format (Optional[str]): Only find files of this format.
     RETURNS (List[Path]): The files, sorted.
     """
     path = Path(path)

@@ -1,4 +1,4 @@
-"""Records to Docs and back."""
+"""Conversion of Records to Docs and back."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from ..graph.record import EmptyNode, MultiwordToken, Record, column
 from ..graph.spans import sentences
 from .files import FormatError
 
-# Where a Doc keeps what belongs to its sentences and not to its graph.
+# The key in the user data for sentence annotations that are not part of the graph.
 META_KEY = "spacy_sdp"
 
 
 def from_doc(doc: Doc, attr: str = DEFAULT_ATTR) -> Iterator[Record]:
-    """Yield the sentences of a Doc with their graphs.
+    """Convert the sentences of a Doc to Records with graphs.
 
-    Whitespace tokens are left out: they are no words.
+    Whitespace tokens are left out, because they are not words.
 
     doc (Doc): The document.
     attr (str): The attribute with the graph.
@@ -52,18 +52,18 @@ def from_doc(doc: Doc, attr: str = DEFAULT_ATTR) -> Iterator[Record]:
 
 
 def _space_after(span: Span, *, last: bool) -> bool | None:
-    """Tell whether there is a space after a sentence; None is unknown."""
+    """Check whether there is a space after a sentence; None means unknown."""
     if span[-1].whitespace_:
         return True
     if last:
-        # Nothing follows, so that a missing space means nothing.
+        # Nothing follows, so a missing space has no meaning.
         return None
-    # What follows at once may be a sentence of whitespace, which is left out.
+    # The next sentence may only contain whitespace, and is then left out.
     return span.doc[span.end].text.isspace()
 
 
 def to_doc(sentences: Sequence[Record], vocab: Vocab, attr: str = DEFAULT_ATTR) -> Doc:
-    """Make one Doc of several sentences, with their graphs in `Doc._.<attr>`.
+    """Convert sentences to a single Doc, with their graphs in `Doc._.<attr>`.
 
     sentences (Sequence[Record]): The sentences, at least one.
     vocab (Vocab): The shared vocabulary.
@@ -74,7 +74,7 @@ def to_doc(sentences: Sequence[Record], vocab: Vocab, attr: str = DEFAULT_ATTR) 
     words: list[str] = []
     spaces: list[bool] = []
     sent_starts: list[bool | int | None] = []
-    # For each sentence, the index of each of its words in the Doc.
+    # The Doc indices of the words of each sentence.
     indices: list[list[int]] = []
     known_spaces = all(sentence.text is not None for sentence in sentences)
     for sentence in sentences:
@@ -93,7 +93,7 @@ def to_doc(sentences: Sequence[Record], vocab: Vocab, attr: str = DEFAULT_ATTR) 
         words += tokens
 
     def values_of(name: str) -> list[Any] | None:
-        """The values of a column for all tokens of the Doc; None if there are none."""
+        """Get a column for all tokens of the Doc, or None if it is empty."""
         values: list[Any] = [""] * len(words)
         for sentence, index in zip(sentences, indices, strict=True):
             for i, value in zip(index, getattr(sentence, name), strict=False):
@@ -103,7 +103,7 @@ def to_doc(sentences: Sequence[Record], vocab: Vocab, attr: str = DEFAULT_ATTR) 
     trees: dict[str, Any] = {}
     if all(sentence.heads for sentence in sentences):
         deps = values_of("deps") or [""] * len(words)
-        # spaCy forgets a head without a label; this one is for whitespace.
+        # spaCy drops heads without labels, so give whitespace a label.
         trees["deps"] = [dep or "dep" for dep in deps]
         trees["heads"] = _doc_heads(sentences, indices, len(words))
     doc = Doc(
@@ -145,11 +145,11 @@ def to_doc(sentences: Sequence[Record], vocab: Vocab, attr: str = DEFAULT_ATTR) 
 
 
 def find_words(words: list[str], text: str) -> list[tuple[int, int]]:
-    """Give the first character of each word in a text, and the one after its last.
+    """Find the start and end offsets of words in a text.
 
-    words (List[str]): The words, which have to be all of the text but whitespace.
+    words (List[str]): The words, which must cover the text except for whitespace.
     text (str): The text.
-    RETURNS (List[Tuple[int, int]]): Where the words begin and end.
+    RETURNS (List[Tuple[int, int]]): The start and the end of each word.
     """
     spans: list[tuple[int, int]] = []
     end = 0
@@ -159,8 +159,8 @@ def find_words(words: list[str], text: str) -> list[tuple[int, int]]:
             start += 1
         if not text.startswith(word, start) or (not word and start < len(text)):
             raise FormatError(
-                f"the text {_shorten(text)!r} does not go on with {_shorten(word)!r} "
-                f"at character {start + 1}"
+                f"the text {_shorten(text)!r} does not match the word "
+                f"{_shorten(word)!r} at character {start + 1}"
             )
         end = start + len(word)
         spans.append((start, end))
@@ -168,11 +168,11 @@ def find_words(words: list[str], text: str) -> list[tuple[int, int]]:
 
 
 def split_text(words: list[str], text: str) -> tuple[list[str], list[bool]]:
-    """Give the tokens of a text, and whether a space follows each of them.
+    """Get the tokens of a text, and whether a space follows each of them.
 
-    As in spaCy's tokenizer, whitespace beyond a single space is a token of its own.
+    As in spaCy's tokenizer, whitespace other than a single space is a token.
 
-    words (List[str]): The words, which have to be all of the text but whitespace.
+    words (List[str]): The words, which must cover the text except for whitespace.
     text (str): The text.
     RETURNS (Tuple[List[str], List[bool]]): Words and whitespace, and the spaces.
     """
@@ -198,7 +198,7 @@ def _shorten(text: str) -> str:
 def _doc_heads(
     sentences: Sequence[Record], indices: list[list[int]], length: int
 ) -> list[int]:
-    # A whitespace token hangs on the word before it, or else on the first word.
+    # Attach whitespace tokens to the word before, or else to the first word.
     heads = [-1] * length
     for sentence, at in zip(sentences, indices, strict=True):
         for i, head in zip(at, sentence.heads, strict=True):
@@ -213,13 +213,13 @@ def _doc_heads(
 
 
 def _words(span: Span) -> list[Token]:
-    # Not by token.is_space, which a bare Vocab does not know.
+    # token.is_space does not work with a blank Vocab.
     unknown = span.doc.has_unknown_spaces
     return [token for token in span if unknown or not token.text.isspace()]
 
 
 def _check_ends(span: Span, words: list[Token], graph: SemanticGraph) -> None:
-    """Refuse what no format can write: arcs across sentences or with whitespace."""
+    """Raise an error for arcs across sentences or with whitespace tokens."""
     indices, tops = {token.i for token in words}, graph.tops
     for token in span:
         for arc in graph.args(token):
@@ -258,7 +258,7 @@ def _from_tokens(tokens: list[Token], graph: SemanticGraph) -> Record:
 
 
 def _features(token: Token) -> str | None:
-    """Give the features in the order of Universal Dependencies, which ignores case."""
+    """Get the features in the order of Universal Dependencies, which ignores case."""
     features = str(token.morph)
     if "|" in features:
         features = "|".join(sorted(features.split("|"), key=str.lower))
@@ -273,7 +273,7 @@ def _head(token: Token, index: dict[int, int]) -> int:
 
 
 def _get_meta(sentence: Record) -> dict[str, Any]:
-    """What a Doc has no place of its own for, as plain data."""
+    """Get the annotations that a Doc has no attribute for, as plain data."""
     meta: dict[str, Any] = {"words": len(sentence.words)}
     if sentence.id is not None:
         meta["id"] = sentence.id
@@ -296,7 +296,9 @@ def _set_meta(sentence: Record, meta: dict[str, Any]) -> None:
     sentence.comments = list(meta.get("comments", ()))
     for text in (*sentence.comments, sentence.id or ""):
         if not isinstance(text, str):
-            raise FormatError(f"an id or a comment is no string: {reprlib.repr(text)}")
+            raise FormatError(
+                f"an id or a comment is not a string: {reprlib.repr(text)}"
+            )
     sentence.nodes = list(meta.get("nodes", ()))
     if "misc" in meta:
         misc = dict(meta["misc"])
@@ -306,7 +308,7 @@ def _set_meta(sentence: Record, meta: dict[str, Any]) -> None:
             MultiwordToken(**{**node, "cells": list(node["cells"])})
         )
     if meta.get("graph") != _digest(sentence):
-        # A parser has made another graph, which has nothing to do with these nodes.
+        # A parser has predicted another graph, which these nodes do not belong to.
         return
     for node in meta.get("empty_nodes", ()):
         arcs = {name: [(a, b) for a, b in node[name]] for name in ("heads", "args")}
@@ -314,16 +316,16 @@ def _set_meta(sentence: Record, meta: dict[str, Any]) -> None:
 
 
 def _digest(sentence: Record) -> int:
-    """Give a number that tells whether a graph is still the same."""
+    """Compute a checksum to detect changes of a graph."""
     return crc32(repr((sorted(sentence.arcs), sorted(sentence.tops))).encode())
 
 
 def _sentence_metas(doc: Doc, lengths: list[int]) -> list[dict[str, Any]]:
-    """What `_get_meta` stored for each sentence, as far as it is still true."""
+    """Get what `_get_meta` stored for each sentence, if it still applies."""
     metas: list[dict[str, Any]] = list(doc.user_data.get(META_KEY, ()))
     if [meta["words"] for meta in metas] == lengths:
         return metas
-    # Another component has found other sentences in what had one id.
+    # Another component has changed the sentence boundaries.
     result: list[dict[str, Any]] = [{} for _ in lengths]
     if len(metas) == 1 and "id" in metas[0]:
         for number, meta in enumerate(result, start=1):

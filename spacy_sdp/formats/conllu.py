@@ -1,17 +1,17 @@
 """CoNLL-U with enhanced dependencies, the format of Universal Dependencies.
 
-A sentence is some comments (`# sent_id = ...`, `# text = ...`), one line a word and a
-blank line. The columns are
+A sentence has comments (`# sent_id = ...`, `# text = ...`), one line for each word, and
+a blank line. The columns are
 
     ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC
 
 where DEPS has the heads of the enhanced graph, `head:label|head:label`. There are also
-lines for multiword tokens (ID `1-2`) and for empty nodes (ID `8.1`). `_` stands for
-nothing.
+lines for multiword tokens (ID `1-2`) and for empty nodes (ID `8.1`). `_` marks an empty
+value.
 
 Words with the head 0 are the tops of the graph. Several labels between two words, and
-paths through empty nodes, are folded into composite labels, see `folding.py`. All else
-is kept as it is, so that a file is written as it was read.
+paths through empty nodes, are folded into composite labels, see `folding.py`. All other
+contents are kept, so that a file is written exactly as it was read.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ Row = tuple[int, list[str]]
 
 
 def read(path: Path | str) -> Iterator[Record]:
-    """Yield the sentences of a CoNLL-U file.
+    """Read the sentences of a CoNLL-U file.
 
     path (Path): The file.
     YIELDS (Record): The sentences.
@@ -63,7 +63,7 @@ def read(path: Path | str) -> Iterator[Record]:
         rows = [(number, text.split("\t")) for number, text in block if text[0] != "#"]
         first_line = block[0][0]
         if not rows:
-            raise FormatError("a sentence without words", path, first_line)
+            raise FormatError("the sentence has no words", path, first_line)
         try:
             sentence = _parse(rows, comments)
         except FormatError as error:
@@ -74,18 +74,18 @@ def read(path: Path | str) -> Iterator[Record]:
 def write(sentences: Iterable[Record], path: Path | str) -> None:
     """Write sentences as a CoNLL-U file.
 
-    sentences (Iterable[Record]): The sentences. Those without an id are numbered.
-    path (Path): The file; an existing one is replaced when all is written.
+    sentences (Iterable[Record]): The sentences. Missing ids are set to numbers.
+    path (Path): The file. An existing file is only replaced on success.
     """
     write_records(sentences, path, format_sentence)
 
 
 def format_sentence(sentence: Record, number: int = 1) -> str:
-    """Give the lines of a sentence.
+    """Format a sentence as lines of a CoNLL-U file.
 
     sentence (Record): The sentence.
-    number (int): Its id if it has none of its own.
-    RETURNS (str): The lines, the blank one at the end included.
+    number (int): The id to use if the sentence has none.
+    RETURNS (str): The lines, including the blank line at the end.
     """
     sentence_id = sentence.id if sentence.id is not None else str(number)
     comments = [f"#{comment}" for comment in sentence.comments]
@@ -102,14 +102,14 @@ def format_sentence(sentence: Record, number: int = 1) -> str:
         for name, cell in zip(COLUMNS, row, strict=True):
             if not is_cell(cell):
                 raise FormatError(
-                    f"sentence {sentence_id}, word {row[0]}: {cell!r} cannot stand in "
-                    f"the column {name} of a CoNLL-U file"
+                    f"sentence {sentence_id}, word {row[0]}: {cell!r} is not a valid "
+                    f"value for the column {name} of a CoNLL-U file"
                 )
     for comment in comments:
         if not is_cell(comment.replace("\t", " ")):
             raise FormatError(
-                f"sentence {sentence_id}: {comment!r} cannot be a comment of a CoNLL-U "
-                "file"
+                f"sentence {sentence_id}: {comment!r} is not a valid comment for a "
+                "CoNLL-U file"
             )
     return "\n".join([*comments, *("\t".join(row) for row in rows), "", ""])
 
@@ -124,7 +124,7 @@ def _parse(rows: list[Row], comments: list[str]) -> Record:
         pos=_column(words, 3),
         tags=_column(words, 4),
         morphs=_column(words, 5),
-        # Also where it is empty, so that nothing is put there in writing.
+        # Keep empty values, so that writing does not fill them in.
         misc=[value(cells[9]) for _, cells in words],
         multiword_tokens=multiword_tokens,
     )
@@ -134,7 +134,7 @@ def _parse(rows: list[Row], comments: list[str]) -> Record:
         sentence.heads = _tree(words)
     sentence.deps = _column(words, 7) if sentence.heads else []
     sentence.text = _text(sentence, _comment(comments, "text"))
-    # At the end of a text the absence of SpaceAfter=No means nothing.
+    # At the end of a text, a missing SpaceAfter=No has no meaning.
     sentence.space_after = None if _spaces(sentence)[-1] else False
     nodes = {ROOT, *(cells[0] for _, cells in words), *(c[0] for _, c in empty_nodes)}
     for line, cells in empty_nodes:
@@ -151,7 +151,7 @@ def _parse(rows: list[Row], comments: list[str]) -> Record:
 def _sort_rows(
     rows: list[Row],
 ) -> tuple[list[Row], list[MultiwordToken], list[Row]]:
-    """Tell words, multiword tokens and empty nodes apart, and check their order."""
+    """Separate words, multiword tokens and empty nodes, and check their order."""
     words: list[Row] = []
     multiword_tokens: list[MultiwordToken] = []
     empty_nodes: list[Row] = []
@@ -165,8 +165,8 @@ def _sort_rows(
             start, end = int(match[1]), int(match[2])
             if start != here + 1 or end < start or start <= last_multiword:
                 raise FormatError(
-                    f"the multiword token {cells[0]} does not begin at the next word, "
-                    f"{here + 1}, or is within another one",
+                    f"the multiword token {cells[0]} does not start at the next word, "
+                    f"{here + 1}, or overlaps with another one",
                     line=line,
                 )
             last_multiword = end
@@ -177,23 +177,23 @@ def _sort_rows(
             expected = (here, last_empty[1] + 1 if last_empty[0] == here else 1)
             if order(cells[0]) != expected:
                 raise FormatError(
-                    f"the empty node {cells[0]} comes where {here}.{expected[1]} is "
-                    "expected",
+                    f"the ID of the empty node is {cells[0]}, expected "
+                    f"{here}.{expected[1]}",
                     line=line,
                 )
             last_empty = expected
             empty_nodes.append((line, cells))
         else:
             raise FormatError(
-                f"the ID {cells[0]!r}, expected {here + 1}: ids count from 1 without "
+                f"ID is {cells[0]!r}, expected {here + 1}: ids count from 1 without "
                 "gaps, and a blank line ends a sentence",
                 line=line,
             )
     if not words:
-        raise FormatError("a sentence without words", line=rows[0][0])
+        raise FormatError("the sentence has no words", line=rows[0][0])
     if last_multiword > len(words):
         raise FormatError(
-            f"a multiword token up to word {last_multiword}, but the sentence has "
+            f"a multiword token ends at word {last_multiword}, but the sentence has "
             f"{len(words)} words",
             line=rows[-1][0],
         )
@@ -203,8 +203,8 @@ def _sort_rows(
 def _check_word(line: int, cells: list[str]) -> None:
     if cells[3] != NOTHING and cells[3] not in UPOS:
         raise FormatError(
-            f"{cells[3]!r} is no universal part of speech; write {NOTHING} into UPOS, "
-            "and tags of another kind into XPOS",
+            f"{cells[3]!r} is not a universal part of speech; write {NOTHING} to UPOS, "
+            "and other tags to XPOS",
             line=line,
         )
     if cells[5] != NOTHING and not FEATURES.fullmatch(cells[5]):
@@ -215,12 +215,12 @@ def _check_word(line: int, cells: list[str]) -> None:
 
 
 def _tree(words: list[Row]) -> list[int]:
-    """Give the heads of the words in the syntactic tree."""
+    """Get the heads of the words in the syntactic tree."""
     heads = []
     for line, cells in words:
         if cells[6] != ROOT and not WORD_ID.fullmatch(cells[6]):
             raise FormatError(
-                f"HEAD is {cells[6]!r}, expected the number of a word or 0; or write "
+                f"HEAD is {cells[6]!r}, expected the number of a word or 0, or "
                 f"{NOTHING} for all words of the sentence",
                 line=line,
             )
@@ -231,20 +231,20 @@ def _tree(words: list[Row]) -> list[int]:
                 line=line,
             )
         if cells[7] == NOTHING:
-            raise FormatError("a HEAD without DEPREL", line=line)
+            raise FormatError("the word has a HEAD but no DEPREL", line=line)
     if heads.count(ROOT_INDEX) != 1:
         raise FormatError(
-            f"{heads.count(ROOT_INDEX)} words have the HEAD 0, expected one",
+            f"{heads.count(ROOT_INDEX)} words have the HEAD 0, expected exactly one",
             line=words[0][0],
         )
-    # Words from which the root can be reached; each word is visited once.
+    # Words that lead to the root. Each word is visited once.
     reached = {ROOT_INDEX}
     for i in range(len(heads)):
         way: dict[int, None] = {}
         while i not in reached:
             if i in way:
                 raise FormatError(
-                    f"word {i + 1} is in a cycle of the column HEAD", line=words[i][0]
+                    f"word {i + 1} is in a cycle in the column HEAD", line=words[i][0]
                 )
             way[i] = None
             i = heads[i]
@@ -257,22 +257,22 @@ def _parse_heads(cells: list[str], nodes: set[str], line: int) -> list[tuple[str
         return []
     heads: list[tuple[str, str]] = []
     for entry in cells[8].split("|"):
-        # Labels have colons, too: nmod:of.
+        # Labels may contain colons, too, as in nmod:of.
         head, _, label = entry.partition(":")
         reason = None
         if not label:
             reason = "has no label; expected head:label|head:label"
         elif head not in nodes:
-            reason = "has a head that is no node of the sentence"
+            reason = "has a head that is not a node of the sentence"
         elif head == cells[0]:
             reason = "is a self-loop"
         elif head == ROOT and label != ROOT_LABEL:
-            reason = f"has the head 0, so its label has to be {ROOT_LABEL}"
+            reason = f"has the head 0, so its label must be {ROOT_LABEL}"
         if reason is not None:
             raise FormatError(f"{entry!r} in DEPS {reason}", line=line)
         heads.append((head, label))
     if len(set(heads)) != len(heads):
-        raise FormatError(f"DEPS is {cells[8]!r}, with an entry twice", line=line)
+        raise FormatError(f"DEPS has duplicate entries: {cells[8]!r}", line=line)
     return heads
 
 
@@ -281,7 +281,7 @@ def _column(words: list[Row], number: int) -> list[str | None]:
 
 
 def _comment(comments: list[str], name: str) -> str | None:
-    """Give the value of a comment such as `# sent_id = 7`."""
+    """Get the value of a comment such as `# sent_id = 7`."""
     for comment in comments:
         key, equals, value = comment.partition("=")
         if equals and key.strip() == name:
@@ -290,7 +290,7 @@ def _comment(comments: list[str], name: str) -> str | None:
 
 
 def _text(sentence: Record, true_text: str | None) -> str | None:
-    """Give the true text if the words are its words: "de le" are not those of "du"."""
+    """Get the raw text, if it consists of the words ("du" is not "de le")."""
     text = _join(sentence) if true_text is None else true_text
     try:
         find_words(sentence.words, text)
@@ -300,7 +300,7 @@ def _text(sentence: Record, true_text: str | None) -> str | None:
 
 
 def _join(sentence: Record) -> str:
-    """Join what is written, with spaces but where MISC says that there are none."""
+    """Join the written forms with spaces, unless MISC says SpaceAfter=No."""
     forms: list[str] = list(sentence.words)
     for token in sentence.multiword_tokens:
         parts = token.end - token.start
@@ -310,7 +310,7 @@ def _join(sentence: Record) -> str:
 
 
 def _spaces(sentence: Record) -> list[bool]:
-    """Tell whether there is a space after each word."""
+    """Check whether there is a space after each word."""
     spaces = [NO_SPACE not in (misc or "").split("|") for misc in sentence.misc]
     for token in sentence.multiword_tokens:
         spaces[token.start : token.end] = [False] * (token.end - token.start)
@@ -320,7 +320,7 @@ def _spaces(sentence: Record) -> list[bool]:
 
 def _rows(sentence: Record) -> list[list[str]]:
     heads, empty_nodes = unfold(sentence)
-    # A parser may have found several trees in a sentence, for which there is no room.
+    # A parser may predict several trees for a sentence, which CoNLL-U does not allow.
     tree = sentence.heads if sentence.heads.count(ROOT_INDEX) == 1 else []
     misc = sentence.misc or _misc_of_text(sentence)
     nothing: list[str | None] = [None] * len(sentence.words)
@@ -364,20 +364,20 @@ def _empty_row(node: EmptyNode) -> list[str]:
 def _heads_cell(heads: list[tuple[str, str]]) -> str:
     for _, label in heads:
         if "|" in label:
-            raise FormatError(f"the label {label!r} cannot stand in the column DEPS")
+            raise FormatError(f"the label {label!r} is not valid in the column DEPS")
     pairs = sorted(heads, key=lambda pair: (order(pair[0]), pair[1]))
     return "|".join(f"{head}:{label}" for head, label in pairs) or NOTHING
 
 
 def _misc_of_text(sentence: Record) -> list[str | None]:
-    """Say in MISC where the text has no space after a word."""
+    """Create the column MISC with SpaceAfter=No where no space follows a word."""
     if sentence.text is None:
         return []
     tokens, spaces = split_text(sentence.words, sentence.text)
     misc: list[str | None] = []
     for i, (token, space) in enumerate(zip(tokens, spaces, strict=True)):
         if token.isspace():
-            # More than one space is one space here.
+            # Several spaces count as one space here.
             misc[-1:] = [None] if misc else []
         else:
             last = i == len(tokens) - 1

@@ -1,4 +1,4 @@
-"""spaCy's `.spacy` files, with the graphs in the Docs' user data."""
+"""spaCy's `.spacy` files, with graphs in the user data of Docs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .files import (
     open_input,
 )
 
-# Bytes that are unpacked at a time.
+# Number of bytes to unpack at a time.
 PIECE = 2**20
 
 # The key of Doc._.trf_data in the user data.
@@ -31,7 +31,7 @@ TRF_DATA = ("._.", "trf_data", None, None)
 
 
 def read(path: Path | str, attr: str = DEFAULT_ATTR) -> Iterator[Record]:
-    """Yield the sentences of all Docs of a `.spacy` file.
+    """Read the sentences of all Docs in a `.spacy` file.
 
     path (Path): The file.
     attr (str): The attribute with the graphs.
@@ -42,12 +42,12 @@ def read(path: Path | str, attr: str = DEFAULT_ATTR) -> Iterator[Record]:
 
 
 def to_sentences(doc: Doc, attr: str, path: Path | str, number: int) -> list[Record]:
-    """Give the sentences of a Doc of a `.spacy` file.
+    """Get the sentences of a Doc from a `.spacy` file.
 
     doc (Doc): The Doc.
     attr (str): The attribute with the graph.
     path (Path): The file, for errors.
-    number (int): The number of the Doc in it, for errors.
+    number (int): The number of the Doc in the file, for errors.
     RETURNS (List[Record]): The sentences.
     """
     try:
@@ -58,25 +58,24 @@ def to_sentences(doc: Doc, attr: str, path: Path | str, number: int) -> list[Rec
     except FormatError as error:
         raise FormatError(f"Doc {number}: {error.reason}", path) from None
     except Exception as error:
-        # The user data of a file can be anything.
+        # The user data in a file can be anything.
         raise FormatError(
-            f"Doc {number}: what is stored for Doc._.{attr} is no graph "
-            f"({_quote(error)})",
+            f"Doc {number}: the value of Doc._.{attr} is not a graph ({_quote(error)})",
             path,
         ) from None
 
 
 def _quote(error: Exception) -> str:
-    """Say what an error says; what it quotes may be all that was unpacked."""
+    """Get the message of an error, shortened because it may quote the whole file."""
     text = str(error)[:LONGEST_REASON]
     return text if isinstance(error, ValueError) else f"{type(error).__name__}: {text}"
 
 
 def read_docs(path: Path | str, vocab: Vocab | None = None) -> Iterator[Doc]:
-    """Yield the Docs of a `.spacy` file.
+    """Read the Docs of a `.spacy` file.
 
     path (Path): The file.
-    vocab (Optional[Vocab]): The vocabulary of the Docs; without it, an own one.
+    vocab (Optional[Vocab]): The vocabulary of the Docs. Defaults to a new one.
     YIELDS (Doc): The Docs.
     """
     with open_input(path) as file:
@@ -85,12 +84,12 @@ def read_docs(path: Path | str, vocab: Vocab | None = None) -> Iterator[Doc]:
         doc_bin = DocBin().from_bytes(data)
         yield from doc_bin.get_docs(vocab or Vocab())
     except Exception as error:
-        # Whatever broke in unpacking depends on where the file is broken.
+        # The type of the error depends on where the file is broken.
         raise _broken(error, path) from None
 
 
 def _read_packed(file: BinaryIO, path: Path | str) -> bytes:
-    """Read what is compressed; refuse what is not, or would fill the memory."""
+    """Read compressed data, unless it is invalid or would exceed the memory limit."""
     unpacker = zlib.decompressobj()
     pieces: list[bytes] = []
     unpacked = packed = 0
@@ -100,7 +99,7 @@ def _read_packed(file: BinaryIO, path: Path | str) -> bytes:
             packed += len(piece)
             while piece:
                 unpacked += len(unpacker.decompress(piece, PIECE))
-                # Empty blocks unpack to nothing, however many there are.
+                # Empty blocks unpack to nothing, so limit the packed size as well.
                 check_unpacked(max(packed, unpacked), path)
                 piece = unpacker.unconsumed_tail
     except zlib.error as error:
@@ -109,7 +108,7 @@ def _read_packed(file: BinaryIO, path: Path | str) -> bytes:
 
 
 def _broken(error: Exception, path: Path | str) -> FormatError:
-    return FormatError(f"not a .spacy file, or a broken one ({_quote(error)})", path)
+    return FormatError(f"not a valid .spacy file ({_quote(error)})", path)
 
 
 def write(
@@ -118,7 +117,7 @@ def write(
     """Write sentences as a `.spacy` file, one Doc for each document.
 
     sentences (Iterable[Record]): The sentences.
-    path (Path): The file; an existing one is replaced when all is written.
+    path (Path): The file. An existing file is only replaced on success.
     attr (str): The attribute for the graphs.
     """
     write_docs(_to_docs(sentences, path, attr), path)
@@ -136,10 +135,10 @@ def _to_docs(sentences: Iterable[Record], path: Path | str, attr: str) -> Iterat
 
 
 def write_docs(docs: Iterable[Doc], path: Path | str) -> None:
-    """Write Docs as a `.spacy` file, with all they have but a transformer's output.
+    """Write Docs as a `.spacy` file, without the output of a transformer.
 
     docs (Iterable[Doc]): The Docs.
-    path (Path): The file; an existing one is replaced when all is written.
+    path (Path): The file. An existing file is only replaced on success.
     """
     data = to_bytes(docs)
     with atomic_write(path) as file:
@@ -147,18 +146,18 @@ def write_docs(docs: Iterable[Doc], path: Path | str) -> None:
 
 
 def to_bytes(docs: Iterable[Doc]) -> bytes:
-    """Give what `write_docs` writes.
+    """Serialize Docs as `write_docs` does.
 
     docs (Iterable[Doc]): The Docs.
-    RETURNS (bytes): What `DocBin.from_bytes` reads.
+    RETURNS (bytes): The serialized Docs, which `DocBin.from_bytes` can read.
     """
-    # What DocBin(store_user_data=True) does, but with one packer for all Docs: each
-    # new one looks for its extensions anew, which takes longer than to pack a Doc.
+    # Same as DocBin(store_user_data=True), but with one packer for all Docs. Creating
+    # a packer looks up its extensions, which takes longer than packing a Doc.
     doc_bin = DocBin()
     packer = Packer(use_bin_type=True)
     for doc in docs:
         doc_bin.add(doc)
-        # A transformer leaves kilobytes for each word, which nobody reads from a file.
+        # Transformer output takes kilobytes for each word and is not needed in files.
         data = {key: doc.user_data[key] for key in doc.user_data if key != TRF_DATA}
         doc_bin.user_data.append(packer.pack(data))
     doc_bin.store_user_data = True

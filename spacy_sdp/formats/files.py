@@ -1,4 +1,4 @@
-"""What all formats share: errors with file and line, and writing all or nothing."""
+"""Shared code of all formats: errors with file and line, and atomic writing."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from typing import BinaryIO, TypeVar
 
 # The name of standard input and standard output.
 STANDARD_STREAM = "-"
-# What stands for nothing in tab-separated files.
+# The mark of an empty value in tab-separated files.
 NOTHING = "_"
 LONGEST_REASON = 500
-# A line or a block of lines that is longer is no text, such as what /dev/zero gives.
+# A longer line or block of lines is not a text file. This also stops at /dev/zero.
 LONGEST_LINE = 16 * 2**20
-# The environment variable for what a compressed file may unpack to, in bytes.
+# The environment variable for the maximum unpacked size of a file, in bytes.
 MAX_UNPACKED = "SPACY_SDP_MAX_UNPACKED"
 DEFAULT_MAX_UNPACKED = 1_000_000_000
 
@@ -27,7 +27,7 @@ Record = TypeVar("Record")
 
 
 class FormatError(ValueError):
-    """A file that does not follow its format, or cannot be written in it."""
+    """An error in the format of a file, or data that a format cannot represent."""
 
     def __init__(
         self, reason: str, path: Path | str | None = None, line: int | None = None
@@ -35,7 +35,7 @@ class FormatError(ValueError):
         where = "" if path is None else f"{path}: "
         if line is not None:
             where = f"{path}, line {line}: "
-        # What is quoted may be as long as the file.
+        # The reason may quote a value that is as long as the file.
         if len(reason) > LONGEST_REASON:
             reason = f"{reason[:LONGEST_REASON]}..."
         super().__init__(f"{where}{reason}")
@@ -54,33 +54,33 @@ def open_input(path: Path | str) -> AbstractContextManager[BinaryIO]:
 
 
 def read_lines(path: Path | str) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a UTF-8 file with their numbers, without their ends.
+    """Read the lines of a UTF-8 file with their numbers, without line ends.
 
-    Only line feeds end a line (with or without a carriage return before it): a word may
-    well contain one of the other characters that Unicode counts as line breaks.
+    Only line feeds end a line, with or without a carriage return before them. Words may
+    contain other characters that Unicode defines as line breaks.
     """
     with open_input(path) as file:
         yield from decode_lines(file, path)
 
 
 def decode_lines(file: BinaryIO, path: Path | str) -> Iterator[tuple[int, str]]:
-    """Yield the lines of an open file; as `read_lines`.
+    """Read the lines of an open file, as `read_lines` does.
 
     file (BinaryIO): The file.
-    path (Path): Its name, for errors.
-    YIELDS (Tuple[int, str]): The number of a line, and the line.
+    path (Path): The name of the file, for errors.
+    YIELDS (Tuple[int, str]): The line number and the line.
     """
     for number, raw in number_lines(file, path):
         yield number, decode_line(raw, path, number)
 
 
 def number_lines(file: BinaryIO, path: Path | str) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines of an open file as they are, with their numbers."""
+    """Read the raw lines of an open file with their numbers."""
     lines = iter(partial(file.readline, LONGEST_LINE + 1), b"")
     for number, raw in enumerate(lines, start=1):
         if len(raw) > LONGEST_LINE:
             raise FormatError(
-                f"a line of more than {LONGEST_LINE:,} bytes; is this a text file?",
+                f"the line has more than {LONGEST_LINE:,} bytes; is this a text file?",
                 path,
                 number,
             )
@@ -88,7 +88,7 @@ def number_lines(file: BinaryIO, path: Path | str) -> Iterator[tuple[int, bytes]
 
 
 def decode_line(raw: bytes, path: Path | str, number: int) -> str:
-    """Give the text of a line, without its end."""
+    """Decode a line, without its line end."""
     try:
         line = raw.decode("utf-8-sig" if number == 1 else "utf-8")
     except UnicodeDecodeError as error:
@@ -99,14 +99,14 @@ def decode_line(raw: bytes, path: Path | str, number: int) -> str:
             number,
         ) from None
     if "\0" in line:
-        raise FormatError("a NUL byte; is this a text file?", path, number)
+        raise FormatError("the line has a NUL byte; is this a text file?", path, number)
     return line.removesuffix("\n").removesuffix("\r")
 
 
 def read_blocks(
     path: Path | str, is_blank: Callable[[str], bool] = lambda line: not line
 ) -> Iterator[list[tuple[int, str]]]:
-    """Yield the numbered lines between blank ones."""
+    """Read blocks of numbered lines that are separated by blank lines."""
     block: list[tuple[int, str]] = []
     size = 0
     for number, line in read_lines(path):
@@ -128,7 +128,7 @@ def read_blocks(
 
 
 def max_unpacked() -> int:
-    """RETURNS (int): How many bytes a compressed file may unpack to."""
+    """RETURNS (int): The maximum unpacked size of a compressed file, in bytes."""
     value = os.environ.get(MAX_UNPACKED, "")
     if value and not value.isdecimal():
         raise ValueError(
@@ -139,17 +139,17 @@ def max_unpacked() -> int:
 
 
 def check_unpacked(size: int, path: Path | str) -> None:
-    """Refuse a compressed file that unpacks to more bytes than are allowed."""
+    """Raise an error if a compressed file exceeds the maximum unpacked size."""
     if size > max_unpacked():
         raise FormatError(
-            f"it unpacks to more than {max_unpacked():,} bytes; if you trust the file, "
+            f"the file unpacks to more than {max_unpacked():,} bytes; if you trust it, "
             f"set the environment variable {MAX_UNPACKED} to a larger number",
             path,
         )
 
 
 def check_columns(cells: list[str], columns: Sequence[str], line: int) -> None:
-    """Refuse a line that has not exactly these columns, or an empty one."""
+    """Raise an error unless a line has exactly these columns, none of them empty."""
     if len(cells) != len(columns):
         raise FormatError(
             f"{len(cells)} columns, expected {len(columns)} ({' '.join(columns)}) "
@@ -159,17 +159,17 @@ def check_columns(cells: list[str], columns: Sequence[str], line: int) -> None:
     for name, cell in zip(columns, cells, strict=True):
         if not cell:
             raise FormatError(
-                f"the column {name} is empty; write {NOTHING} for nothing", line=line
+                f"the column {name} is empty; write {NOTHING} instead", line=line
             )
 
 
 def value(cell: str) -> str | None:
-    """Give what stands in a column of a tab-separated file, None for nothing."""
+    """Get the value of a cell in a tab-separated file, or None if it is empty."""
     return None if cell == NOTHING else cell
 
 
 def is_cell(text: str) -> bool:
-    """Tell whether a text can stand in a column of a tab-separated file."""
+    """Check whether a text is valid in a cell of a tab-separated file."""
     return bool(text) and not any(char in text for char in "\t\n\r\0")
 
 
@@ -179,13 +179,13 @@ def write_records(
     to_text: Callable[[Record, int], str],
     header: str = "",
 ) -> None:
-    """Write records one after the other, all or nothing.
+    """Write records to a file, either all of them or nothing.
 
     records (Iterable[Record]): The records.
-    path (Path): The file; an existing one is replaced when all is written.
-    to_text (Callable[[Record, int], str]): Gives the text of a record, from it and its
-        number, which counts from 1.
-    header (str): What the file begins with.
+    path (Path): The file. An existing file is only replaced on success.
+    to_text (Callable[[Record, int], str]): Formats a record, given the record and its
+        number, counting from 1.
+    header (str): The beginning of the file.
     """
     with atomic_write(path) as file:
         file.write(header.encode())
@@ -199,9 +199,9 @@ def write_records(
 
 @contextmanager
 def atomic_write(path: Path | str) -> Iterator[BinaryIO]:
-    """Open a file for writing that appears under its name only when it is complete.
+    """Open a file for writing that only appears under its name when it is complete.
 
-    `-` is standard output, which shows at once what is written.
+    `-` is standard output, to which data are written directly.
     """
     if str(path) == STANDARD_STREAM:
         if sys.stdout is None:
@@ -209,18 +209,18 @@ def atomic_write(path: Path | str) -> Iterator[BinaryIO]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    # A link stays a link, to a file that is replaced.
+    # If the path is a link, keep the link and replace its target.
     path = Path(path).resolve()
     if not path.parent.is_dir():
         raise FileNotFoundError(ENOENT, "the folder does not exist", str(path.parent))
     if path.is_dir():
         raise IsADirectoryError(EISDIR, "this is a folder, not a file", str(path))
     if path.exists() and not path.is_file():
-        # A pipe or a device, which nothing may be put in the place of.
+        # Pipes and devices must not be replaced.
         with path.open("wb") as file:
             yield file
         return
-    # mkstemp makes private files; give it the rights that open() would have.
+    # mkstemp creates private files; set the permissions that open() would set.
     mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
     try:
         descriptor, temporary = tempfile.mkstemp(".part", ".", path.parent)

@@ -1,18 +1,18 @@
-"""Composite labels, for what a graph with one label for each pair of words cannot say.
+"""Composite labels, for graphs with a single label between two words.
 
 Enhanced dependencies have arcs to and from *empty nodes*, words that are understood but
 not written: in "Kim reads books and Lee papers", "Lee" is the subject of a second
-"reads". They may also have several labels between the same two words. Both are folded
-into composite labels, which a parser learns like any others:
+"reads". They may also have several labels between two words. Both are folded into
+composite labels, which a parser learns like all other labels:
 
     reads -conj:and-> (reads) -nsubj-> Lee     becomes   reads -conj:and>nsubj-> Lee
     reads -obj-> books, reads -topic-> books   becomes   reads -obj|topic-> books
 
-A backslash stands before a character of a label itself that would mean something else.
+Special characters within labels are escaped by a backslash.
 
-Unfolding is exact for a sentence that still has its empty nodes: where all paths
-through one of its arcs are in the graph, the arc stands. For other paths, as in the
-graph of a parser, empty nodes are made up, one for each head and label.
+Unfolding is exact if the sentence still has its empty nodes: an arc of an empty node is
+kept if all paths through it are in the graph. For other paths, such as those of a
+parser, new empty nodes are created, one for each head and label.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .files import FormatError
 
 SEVERAL, PATH = "|", ">"
 ROOT, ROOT_LABEL = "0", "root"
-# Real annotation stays far below; without these, a few nodes could have millions of
+# Limits far above real annotations. Without them, a few nodes could have millions of
 # paths between them.
 MAX_PATHS, MAX_EMPTY_NODES = 1000, 10
 
@@ -35,16 +35,16 @@ NAME = r"(?:\\[\\|>]|[^\\|>])+"
 PART = re.compile(rf"({NAME})([|>]?)", re.DOTALL)
 COMPOSITE = re.compile(rf"{NAME}(?:[|>]{NAME})*", re.DOTALL)
 
-# The labels on the way from one word to another.
+# The labels on a path from one word to another.
 Path = tuple[str, ...]
 # Heads with their labels, by node.
 Heads = dict[str, list[tuple[str, str]]]
 
 
 def fold_label(paths: Iterable[Path]) -> str:
-    """Give the composite label of all paths between two words.
+    """Create the composite label of all paths between two words.
 
-    paths (Iterable[Path]): The labels on each path, one for an arc between words.
+    paths (Iterable[Path]): The labels on each path. A direct arc has one label.
     RETURNS (str): The label.
     """
     return SEVERAL.join(sorted(PATH.join(map(_escape, path)) for path in paths))
@@ -52,10 +52,10 @@ def fold_label(paths: Iterable[Path]) -> str:
 
 @lru_cache(maxsize=10_000)
 def unfold_label(label: str) -> tuple[Path, ...]:
-    """Give the paths that a composite label stands for.
+    """Get the paths that a composite label represents.
 
     label (str): The label.
-    RETURNS (Tuple[Path, ...]): The paths; the label itself if it is no composite one.
+    RETURNS (Tuple[Path, ...]): The paths, or the label itself if it is not composite.
     """
     if not COMPOSITE.fullmatch(label):
         return ((label,),)
@@ -73,19 +73,19 @@ def _escape(label: str) -> str:
 
 
 def join_labels(labels: Iterable[str]) -> str:
-    """Give the one label for all labels between two words.
+    """Create a single label from all labels between two words.
 
-    labels (Iterable[str]): The labels, each of them perhaps a composite one.
+    labels (Iterable[str]): The labels, which may be composite.
     RETURNS (str): The label.
     """
     return fold_label({path for label in labels for path in unfold_label(label)})
 
 
 def split_label(label: str) -> list[str]:
-    """Give the labels between two words, for formats without empty nodes.
+    """Get the labels between two words, for formats without empty nodes.
 
     label (str): A label.
-    RETURNS (List[str]): The labels; paths through empty nodes stay composite.
+    RETURNS (List[str]): The labels. Paths through empty nodes stay composite.
     """
     return [fold_label([path]) for path in unfold_label(label)]
 
@@ -94,7 +94,7 @@ def fold(heads: Heads, sentence: Record) -> None:
     """Set the arcs and tops of a sentence, and the arguments of its empty nodes.
 
     heads (Heads): The heads of the words.
-    sentence (Record): The sentence, whose empty nodes have their heads.
+    sentence (Record): The sentence. Its empty nodes must have their heads.
     """
     empty = {node.id: node for node in sentence.empty_nodes}
     between: defaultdict[tuple[int, int], set[Path]] = defaultdict(set)
@@ -115,8 +115,7 @@ def fold(heads: Heads, sentence: Record) -> None:
             between[int(origin) - 1, word].add(path)
     if twice := tops & tops_by_paths:
         raise FormatError(
-            f"word {min(twice) + 1} is a root twice: by itself and through an empty "
-            "node"
+            f"word {min(twice) + 1} is a root twice: directly and through an empty node"
         )
     sentence.tops = sorted(tops | tops_by_paths)
     sentence.arcs = [
@@ -125,13 +124,13 @@ def fold(heads: Heads, sentence: Record) -> None:
 
 
 def unfold(sentence: Record) -> tuple[Heads, list[EmptyNode]]:
-    """Give the heads of all words, and all empty nodes.
+    """Get the heads of all words, and all empty nodes.
 
     sentence (Record): The sentence.
-    RETURNS (Tuple[Heads, List[EmptyNode]]): The heads of the words, empty nodes among
-        them, and the empty nodes with their own heads, in order.
+    RETURNS (Tuple[Heads, List[EmptyNode]]): The heads of the words, which may be empty
+        nodes, and the empty nodes with their own heads, in order.
     """
-    # What is in the graph: (origin, word, path), of which the kept nodes explain some.
+    # The paths of the graph: (origin, word, path). The kept nodes explain some of them.
     graph = {
         (str(head + 1), word, path)
         for head, word, label in sentence.arcs
@@ -155,7 +154,7 @@ def unfold(sentence: Record) -> tuple[Heads, list[EmptyNode]]:
         for arg, label in kept.args:
             if (kept.id, label) in heads[arg]:
                 graph -= explained[kept.id, int(arg) - 1, label]
-    # How many empty nodes there are before each word, where new ones are put.
+    # The number of empty nodes after each word, where new ones are inserted.
     last = Counter(order(node.id)[0] for node in nodes)
     made_up: dict[tuple[str, str], str] = {}
     for origin, word, path in sorted(graph):
@@ -171,16 +170,16 @@ def unfold(sentence: Record) -> tuple[Heads, list[EmptyNode]]:
 
 
 def order(node: str) -> tuple[int, int]:
-    """Give the place of a node in a sentence, to sort by."""
+    """Get the position of a node in a sentence, as a sort key."""
     word, _, empty = node.partition(".")
     return int(word), int(empty or 0)
 
 
 def folding_losses(sentence: Record) -> Counter[str]:
-    """Count what is kept beside the graph of a sentence only.
+    """Count the annotations of a sentence that its graph cannot represent.
 
     sentence (Record): The sentence.
-    RETURNS (Counter[str]): What, and how often.
+    RETURNS (Counter[str]): The counts by type.
     """
     losses: Counter[str] = Counter()
     for origin, word, _, _ in _paths(sentence.empty_nodes):
@@ -195,9 +194,9 @@ def folding_losses(sentence: Record) -> Counter[str]:
 def _paths(
     empty_nodes: list[EmptyNode],
 ) -> Iterator[tuple[str, int, Path, EmptyNode]]:
-    """Yield all paths through empty nodes that end at a word.
+    """Find all paths through empty nodes that end at a word.
 
-    Each is the node it starts from, the word, its labels, and its last empty node.
+    Yields the first node, the word, the labels, and the last empty node of each path.
     """
     empty = {node.id: node for node in empty_nodes}
     steps = 0
@@ -209,7 +208,7 @@ def _paths(
             raise FormatError(f"more than {MAX_PATHS} paths through empty nodes")
 
     for node in empty_nodes:
-        # Ways from a word or the root to this node, found backwards.
+        # Paths from a word or the root to this node, found backwards.
         ways: list[tuple[str, Path]] = []
         unfinished: list[tuple[tuple[str, ...], Path]] = [((node.id,), ())]
         while unfinished and node.args:

@@ -1,12 +1,12 @@
 """The SDP format of SemEval 2014 Task 8 and SemEval 2015 Task 18.
 
-A sentence is a line `#id`, one line a token and a blank line. The columns are
+A sentence is a line `#id`, one line for each token and a blank line. The columns are
 
     ID FORM LEMMA POS TOP PRED FRAME ARG1 ARG2 ...
 
 where TOP and PRED are + or -, and the n-th ARG column has the labels of the arguments
-of the n-th token whose PRED is +. The files of 2015 begin with `#SDP 2015`; those of
-2014 have neither that line nor the FRAME column. `_` stands for nothing.
+of the n-th token whose PRED is +. Files of 2015 start with `#SDP 2015`. Files of 2014
+have neither this line nor the FRAME column. `_` marks an empty value.
 
 Other comments of a sentence are kept, and written below its id.
 """
@@ -27,7 +27,7 @@ COLUMNS_2015 = (*COLUMNS_2014, "FRAME")
 
 
 def read(path: Path | str) -> Iterator[Record]:
-    """Yield the sentences of an SDP file, of 2015 or of 2014.
+    """Read the sentences of an SDP file, of 2015 or 2014.
 
     path (Path): The file.
     YIELDS (Record): The sentences.
@@ -41,7 +41,7 @@ def read(path: Path | str) -> Iterator[Record]:
             comments = [each for each in comments if each[1].rstrip() != HEADER]
         sentence_id, remarks = _split_id([text[1:] for _, text in comments])
         if not rows:
-            # Remarks between sentences are fine, a sentence without words is not.
+            # Comments between sentences are valid, but sentences without words are not.
             if sentence_id is not None and len(sentence_id.split()) == 1:
                 raise FormatError(
                     f"sentence {sentence_id} has no tokens", path, comments[-1][0]
@@ -57,18 +57,18 @@ def read(path: Path | str) -> Iterator[Record]:
 def write(sentences: Iterable[Record], path: Path | str) -> None:
     """Write sentences as an SDP file of 2015.
 
-    sentences (Iterable[Record]): The sentences. Those without an id are numbered.
-    path (Path): The file; an existing one is replaced when all is written.
+    sentences (Iterable[Record]): The sentences. Missing ids are set to numbers.
+    path (Path): The file. An existing file is only replaced on success.
     """
     write_records(sentences, path, format_sentence, f"{HEADER}\n")
 
 
 def format_sentence(sentence: Record, number: int = 1) -> str:
-    """Give the lines of a sentence.
+    """Format a sentence as lines of an SDP file.
 
     sentence (Record): The sentence.
-    number (int): Its id if it has none of its own.
-    RETURNS (str): The lines, the blank one at the end included.
+    number (int): The id to use if the sentence has none.
+    RETURNS (str): The lines, including the blank line at the end.
     """
     sentence_id = sentence.id if sentence.id is not None else str(number)
     labels: dict[tuple[int, int], str] = {}
@@ -76,19 +76,19 @@ def format_sentence(sentence: Record, number: int = 1) -> str:
         if (head, dep) in labels:
             raise FormatError(
                 f"sentence {sentence_id}: two labels between {sentence.words[head]!r} "
-                f"and {sentence.words[dep]!r} ({labels[head, dep]}, {label}); an SDP "
-                "file has room for one"
+                f"and {sentence.words[dep]!r} ({labels[head, dep]}, {label}); SDP "
+                "files support only one"
             )
         if label == NOTHING:
             raise FormatError(
-                f"sentence {sentence_id}: the label {NOTHING} stands for no arc in an "
-                "SDP file"
+                f"sentence {sentence_id}: a label cannot be {NOTHING}, which means no "
+                "arc in SDP files"
             )
         labels[head, dep] = label
     for comment in (sentence_id, *sentence.comments):
         if any(char in comment for char in "\n\r\0"):
             raise FormatError(
-                f"sentence {sentence_id}: {comment!r} cannot be an id or a comment of "
+                f"sentence {sentence_id}: {comment!r} is not a valid id or comment for "
                 "an SDP file"
             )
     size = len(sentence.words)
@@ -119,18 +119,18 @@ def format_sentence(sentence: Record, number: int = 1) -> str:
         for name, cell in zip(chain(COLUMNS_2015, repeat("ARG")), cells, strict=False):
             if not is_cell(cell):
                 raise FormatError(
-                    f"sentence {sentence_id}, token {i + 1}: {cell!r} cannot stand in "
-                    f"the column {name} of an SDP file"
+                    f"sentence {sentence_id}, token {i + 1}: {cell!r} is not a valid "
+                    f"value for the column {name} of an SDP file"
                 )
         lines.append("\t".join(cells))
     return "\n".join(lines) + "\n\n"
 
 
 def _split_id(comments: list[str]) -> tuple[str | None, list[str]]:
-    """Tell the sentence's id from other comments.
+    """Separate the id of a sentence from its other comments.
 
-    It is the first one that is a number as the official corpora have it, or else a
-    single word, or else anything.
+    The id is the first comment that is a number as in the official corpora, or else the
+    first single word, or else the first comment.
     """
     for pattern in (r"\s*\d{5,}\s*", r"\s*\S+\s*", r".*"):
         for i, comment in enumerate(comments):
@@ -140,7 +140,7 @@ def _split_id(comments: list[str]) -> tuple[str | None, list[str]]:
 
 
 def _guess_columns(rows: list[tuple[int, list[str]]]) -> tuple[str, ...]:
-    """Tell 2014 from 2015 by the first sentence of a file without a header."""
+    """Detect the columns of a file without header from its first sentence."""
     predicates = sum(cells[5:6] == ["+"] for _, cells in rows)
     is_2014 = len(rows[0][1]) == len(COLUMNS_2014) + predicates
     return COLUMNS_2014 if is_2014 else COLUMNS_2015
@@ -205,7 +205,7 @@ def _check_cells(
     for number, cell in enumerate(cells, start=1):
         if not cell:
             name = columns[number - 1] if number <= len(columns) else "argument"
-            advice = f"; write {NOTHING} for nothing" if name != "FORM" else ""
+            advice = f"; write {NOTHING} instead" if name != "FORM" else ""
             raise FormatError(f"column {number} ({name}) is empty{advice}", path, line)
     for name, flag in (("TOP", cells[4]), ("PRED", cells[5])):
         if flag not in ("+", "-"):

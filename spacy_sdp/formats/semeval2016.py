@@ -1,14 +1,15 @@
 """The format of SemEval 2016 Task 9, Chinese semantic dependency parsing.
 
-A sentence is one line for each word and head, and a blank line: a word with two heads
-stands on two lines. The columns are those of CoNLL-X:
+A sentence has one line for each pair of word and head, so a word with two heads has two
+lines. A blank line ends the sentence. The columns are those of CoNLL-X:
 
     ID FORM LEMMA CPOS POS FEATS HEAD DEPREL PHEAD PDEPREL
 
-The head 0 has the label `Root` and marks a top. `_` stands for nothing; a word without
-any head has it in HEAD and DEPREL. Of the columns, CPOS is the same as POS in the
-corpora of the task, and is written so; FEATS, PHEAD and PDEPREL are empty there, and
-neither read nor written. Where the lines of a word disagree, the first one holds.
+The head 0 has the label `Root` and marks a top. `_` marks an empty value, also in HEAD
+and DEPREL of a word without heads. In the corpora of the task, CPOS is the same as POS,
+so both are written with the same value. FEATS, PHEAD and PDEPREL are empty in these
+corpora, and are neither read nor written. If the lines of a word differ in other
+columns, the first line is used.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ NUMBER = re.compile(r"0|[1-9][0-9]{0,8}", re.ASCII)
 
 
 def read(path: Path | str) -> Iterator[Record]:
-    """Yield the sentences of a file of SemEval 2016 Task 9.
+    """Read the sentences of a file of SemEval 2016 Task 9.
 
     path (Path): The file.
     YIELDS (Record): The sentences.
@@ -54,20 +55,20 @@ def read(path: Path | str) -> Iterator[Record]:
 
 
 def write(sentences: Iterable[Record], path: Path | str) -> None:
-    """Write sentences as a file of SemEval 2016 Task 9, which has no ids.
+    """Write sentences in the format of SemEval 2016 Task 9, which has no ids.
 
     sentences (Iterable[Record]): The sentences.
-    path (Path): The file; an existing one is replaced when all is written.
+    path (Path): The file. An existing file is only replaced on success.
     """
     write_records(sentences, path, format_sentence)
 
 
 def format_sentence(sentence: Record, number: int = 1) -> str:
-    """Give the lines of a sentence.
+    """Format a sentence as lines of a file.
 
     sentence (Record): The sentence.
-    number (int): Its number in the file, for errors.
-    RETURNS (str): The lines, the blank one at the end included.
+    number (int): The number of the sentence in the file, for errors.
+    RETURNS (str): The lines, including the blank line at the end.
     """
     heads: defaultdict[int, list[tuple[int, str]]] = defaultdict(list)
     for top in sentence.tops:
@@ -90,8 +91,8 @@ def format_sentence(sentence: Record, number: int = 1) -> str:
             for name, cell in zip(COLUMNS, cells, strict=True):
                 if not is_cell(cell) or (own_head != NOTHING and label == NOTHING):
                     raise FormatError(
-                        f"sentence {number}: {cell!r} of word {i + 1} cannot stand in "
-                        f"the column {name}"
+                        f"sentence {number}: {cell!r} of word {i + 1} is not a valid "
+                        f"value for the column {name}"
                     )
             lines.append("\t".join(cells))
     return "\n".join([*lines, "", ""])
@@ -107,13 +108,13 @@ def _parse(rows: list[tuple[int, list[str]]]) -> Record:
             words.append(cells)
         elif not words or cells[0] != words[-1][0]:
             raise FormatError(
-                f"the ID {cells[0]!r}, expected {len(words) + 1}, or {len(words)} for "
+                f"ID is {cells[0]!r}, expected {len(words) + 1}, or {len(words)} for "
                 "another head of the same word; a blank line ends a sentence",
                 line=line,
             )
         elif cells[1] != words[-1][1]:
             raise FormatError(
-                f"word {cells[0]} is {cells[1]!r} here, and {words[-1][1]!r} before",
+                f"word {cells[0]} is {cells[1]!r}, but was {words[-1][1]!r} before",
                 line=line,
             )
         head, label, dep = cells[6], cells[7], len(words) - 1
@@ -128,8 +129,8 @@ def _parse(rows: list[tuple[int, list[str]]]) -> Record:
             pair = (int(head) - 1, dep)
             if pair[0] == dep or label in labels[pair]:
                 raise FormatError(
-                    f"the arc {head} -{label}-> {cells[0]} is a self-loop, or there "
-                    "twice",
+                    f"the arc {head} -{label}-> {cells[0]} is a self-loop or a "
+                    "duplicate",
                     line=line,
                 )
             labels[pair].append(label)
@@ -154,7 +155,7 @@ def _parse(rows: list[tuple[int, list[str]]]) -> Record:
 def _check_cells(cells: list[str], line: int) -> None:
     check_columns(cells, COLUMNS, line)
     if (cells[6] == NOTHING) != (cells[7] == NOTHING):
-        raise FormatError("a HEAD without DEPREL, or the other way round", line=line)
+        raise FormatError("HEAD and DEPREL must both be set, or neither", line=line)
     if cells[6] != NOTHING and not NUMBER.fullmatch(cells[6]):
         raise FormatError(
             f"HEAD is {cells[6]!r}, expected the number of a word, or 0", line=line

@@ -1,1 +1,1 @@
-"""What a parse is: arcs, graphs, and where spaCy keeps them."""
+"""Semantic graphs: arcs, matching, and storage in Docs."""

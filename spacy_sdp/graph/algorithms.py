@@ -1,7 +1,7 @@
-"""What can be asked of arcs between numbers, in linear time.
+"""Graph algorithms on arcs between integers, in linear time.
 
-The algorithms are those of the standard library and of networkx, which is imported when
-it is used: it takes longer to load than the rest of the package.
+They use the standard library and networkx. networkx is only imported when it is needed,
+because it takes longer to load than the rest of the package.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 from typing import TypeVar
 
-# Head, dependent and whatever else an arc has.
+# An arc: head, dependent, and any other fields.
 AnyArc = TypeVar("AnyArc", bound=Sequence)
 
 
 def has_cycle(arcs: Iterable[AnyArc]) -> bool:
-    """Tell whether one can come back to a node by following arcs.
+    """Check whether the arcs form a directed cycle.
 
-    arcs (Iterable[Sequence]): The arcs: head, dependent, and anything else.
+    arcs (Iterable[Sequence]): The arcs: head, dependent, and any other fields.
     RETURNS (bool): Whether there is a cycle.
     """
     sorter: TopologicalSorter[int] = TopologicalSorter()
@@ -32,9 +32,9 @@ def has_cycle(arcs: Iterable[AnyArc]) -> bool:
 
 
 def find_components(arcs: Iterable[AnyArc]) -> list[list[int]]:
-    """Give the sets of nodes that arcs connect, in any direction.
+    """Find the connected components, ignoring the direction of arcs.
 
-    arcs (Iterable[Sequence]): The arcs: head, dependent, and anything else.
+    arcs (Iterable[Sequence]): The arcs: head, dependent, and any other fields.
     RETURNS (List[List[int]]): The nodes of each component, sorted.
     """
     from networkx import Graph, connected_components
@@ -47,20 +47,21 @@ def find_components(arcs: Iterable[AnyArc]) -> list[list[int]]:
 def find_path(
     arcs: Iterable[AnyArc], start: int, end: int, *, directed: bool
 ) -> list[AnyArc] | None:
-    """Give the shortest way from one node to another.
+    """Find the shortest path between two nodes.
 
-    arcs (Iterable[Sequence]): The arcs: head, dependent, and anything else.
-    start (int): Where the way begins.
-    end (int): Where it ends.
-    directed (bool): Whether arcs may be followed from head to dependent only.
-    RETURNS (Optional[List[Sequence]]): The arcs on the way; None if there is none.
+    arcs (Iterable[Sequence]): The arcs: head, dependent, and any other fields.
+    start (int): The first node of the path.
+    end (int): The last node of the path.
+    directed (bool): Whether to follow arcs from head to dependent only.
+    RETURNS (Optional[List[Sequence]]): The arcs on the path, or None if the nodes are
+        not connected.
     """
     from networkx import DiGraph, Graph, single_source_shortest_path
 
     graph = DiGraph() if directed else Graph()
     graph.add_nodes_from((start, end))
     for arc in arcs:
-        # Of several arcs between two nodes, the first.
+        # Keep the first of several arcs between two nodes.
         if not graph.has_edge(arc[0], arc[1]):
             graph.add_edge(arc[0], arc[1], arc=arc)
     nodes = single_source_shortest_path(graph, start).get(end)

@@ -1,4 +1,4 @@
-"""Which tokens of two tokenizations of the same text are the same."""
+"""Alignment of two tokenizations of the same text."""
 
 from __future__ import annotations
 
@@ -14,25 +14,26 @@ Value = TypeVar("Value")
 
 
 def align_one_to_one(example: Example) -> dict[int, int]:
-    """Map predicted to gold tokens where exactly one stands for exactly one.
+    """Map predicted tokens to gold tokens that are aligned one-to-one.
 
     example (Example): The example.
-    RETURNS (Dict[int, int]): From indices of `example.predicted` to indices of
+    RETURNS (Dict[int, int]): Maps indices of `example.predicted` to indices of
         `example.reference`.
     """
     return _one_to_one(example.alignment, len(example.predicted))
 
 
 def align_sentence(system: Record, gold: Record) -> Record | None:
-    """Give a sentence with the indices of another tokenization of it.
+    """Map a sentence to the token indices of another tokenization.
 
-    Tokens count as the same if they are written alike but for quotes, dashes, ellipses
-    and brackets. A token without a counterpart gets an index beyond the gold tokens.
+    Tokens are aligned if they are spelled alike, except for variants of quotes, dashes,
+    ellipses and brackets. A token without a counterpart gets an index beyond the gold
+    tokens.
 
     system (Record): The sentence.
-    gold (Record): The same sentence, whose indices count.
+    gold (Record): The same sentence with the indices to use.
     RETURNS (Optional[Record]): The sentence with its graph over the gold tokens, or
-        None if it is another text.
+        None if the texts differ.
     """
     forms = same_forms(system, gold)
     if forms is None:

@@ -1,4 +1,4 @@
-"""What a graph consists of: arcs, and predicates with their arguments."""
+"""Arcs of a graph, and predicates with their arguments."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ ROOT_INDEX, ROOT_LABEL = -1, "root"
 class Arc:
     """An arc from a predicate (`head`) to its argument (`dep`).
 
-    `score` is the parser's confidence in the arc, None for annotated arcs. Two arcs
-    are equal if they connect the same tokens by the same label, whatever their
+    `score` is the parser's confidence in the arc, or None for annotated arcs. Two arcs
+    are equal if they connect the same tokens with the same label, regardless of their
     scores.
 
     >>> arc = graph.args(doc[3])[0]
@@ -36,7 +36,7 @@ class Arc:
     def from_indices(
         cls, doc: Doc, head: int, dep: int, label: str, score: float | None = None
     ) -> Arc:
-        """Make an arc from the indices of its tokens.
+        """Create an arc from the indices of its tokens.
 
         >>> Arc.from_indices(doc, 3, 2, "ARG1") == graph.args(doc[3])[0]
         True
@@ -60,7 +60,7 @@ class Arc:
 
 
 class Triple(NamedTuple):
-    """An arc as text: fit for a row of a table."""
+    """An arc as text, for example as a row of a table."""
 
     predicate: str
     label: str
@@ -71,8 +71,8 @@ class Triple(NamedTuple):
 class Predicate:
     """A word with its arguments: who does what to whom.
 
-    `args` has the arguments by label; `args.get("ARG1", ())` is safe where a predicate
-    may lack one. `frame` is the sense, None if there is none.
+    `args` maps labels to arguments. Use `args.get("ARG1", ())` if the predicate may not
+    have this argument. `frame` is the sense, or None.
 
     >>> wants = graph.predicates()[2]
     >>> wants.token, wants.args["ARG2"], wants.args.get("ARG3", ())
@@ -84,7 +84,7 @@ class Predicate:
     frame: str | None = None
 
     def to_dict(self) -> dict[str, str]:
-        """Give the predicate as text, ready for a row of a table.
+        """Convert the predicate to text, for example for a row of a table.
 
         RETURNS (Dict[str, str]): "predicate", "frame" if it has one, and the arguments
             by label.

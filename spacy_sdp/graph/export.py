@@ -1,7 +1,7 @@
-"""Graphs for other tools: networkx, and PENMAN text.
+"""Export of graphs to networkx and PENMAN notation.
 
-PENMAN is written by hand, because the library of that name writes recursively: a long
-sentence whose arcs form a chain is an error there.
+PENMAN is written by hand, because the `penman` library is recursive and fails on long
+sentences whose arcs form a chain.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 
     from .graph import SemanticGraph
 
-# What a role and a concept of PENMAN cannot have.
+# Characters that PENMAN roles cannot contain, and concepts that need no quotes.
 NOT_IN_ROLES = re.compile(r"[\s()/:~\"]")
 PLAIN_CONCEPT = re.compile(r"[\w.+-]+")
 INDENT = "   "
 
 
 def to_networkx(graph: SemanticGraph) -> networkx.MultiDiGraph:
-    """Make a networkx graph.
+    """Convert a graph to networkx.
 
     graph (SemanticGraph): The graph.
-    RETURNS (networkx.MultiDiGraph): Its nodes are token indices, with `text`, `lemma`,
-        `tag` and `top`; its edges have `label` and `score`, and the label as their key.
+    RETURNS (networkx.MultiDiGraph): The nodes are token indices with `text`, `lemma`,
+        `tag` and `top`. The edges have `label` and `score`, and the label as key.
     """
     from networkx import MultiDiGraph
 
@@ -50,11 +50,11 @@ def to_networkx(graph: SemanticGraph) -> networkx.MultiDiGraph:
 
 
 def to_penman(graph: SemanticGraph) -> str:
-    """Write a graph in PENMAN notation, as AMRs are written.
+    """Convert a graph to PENMAN notation, the notation of AMR.
 
     graph (SemanticGraph): The graph.
-    RETURNS (str): One text for each connected part, its top first, with a blank line
-        between them. A variable is "t" and the index of the token.
+    RETURNS (str): One block for each connected component, starting at its top, with
+        blank lines in between. Variables are "t" and the index of the token.
     """
     parts = find_components(graph.indexed_arcs)
     connected = {i for part in parts for i in part}
@@ -69,8 +69,8 @@ def _nodes(graph: SemanticGraph) -> list[Token]:
 
 
 def _penman_part(graph: SemanticGraph, part: list[int]) -> str:
-    # For each node its arcs, by number, with the role and the other node. Those to
-    # arguments come first; those to heads have the inverse role.
+    # The arcs of each node: number, role and other node. Arcs to arguments come first.
+    # Arcs to heads have the inverse role.
     arcs: defaultdict[int, list[tuple[int, str, int]]] = defaultdict(list)
     numbered = list(enumerate(graph.indexed_arcs))
     for number, (head, dep, label, _) in numbered:
@@ -80,7 +80,7 @@ def _penman_part(graph: SemanticGraph, part: list[int]) -> str:
     start = _first_node(graph, part)
     pieces = [f"(t{start} / {_concept(graph.doc[start])}"]
     written_nodes, written_arcs = {start}, set()
-    # Depth first, without recursion: a sentence may be long.
+    # Depth first, without recursion, because sentences may be long.
     open_nodes = [iter(arcs[start])]
     while open_nodes:
         for number, role, other in open_nodes[-1]:
@@ -102,7 +102,7 @@ def _penman_part(graph: SemanticGraph, part: list[int]) -> str:
 
 
 def _first_node(graph: SemanticGraph, part: list[int]) -> int:
-    """The top of a part; without one, a node without heads; in a circle, any."""
+    """Get the top of a component, or else a node without heads, or else any node."""
     tops = {token.i for token in graph.tops}
     deps = {arc.dep for arc in graph.indexed_arcs}
     return min(part, key=lambda i: (i not in tops, i in deps, i))

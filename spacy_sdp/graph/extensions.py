@@ -1,4 +1,4 @@
-"""The `Doc._` and `Token._` attributes under which graphs are kept."""
+"""Extension attributes that store and access the graph of a Doc."""
 
 from __future__ import annotations
 
@@ -17,23 +17,24 @@ from .index import GraphIndex
 
 DEFAULT_ATTR = "sdp"
 
-# Names that the underscore has for itself.
+# Names that spaCy's Underscore class uses itself.
 RESERVED = ("get", "has", "set")
 
-# By Doc and attribute, the index of the graph, and what it was made from. It is not in
-# `Doc.user_data`, which is copied and saved with the Doc, and goes when the Doc goes.
+# A cache of graph indices by Doc and attribute, with the data they were made from. It
+# is kept out of `Doc.user_data`, which is copied and saved with the Doc. Entries are
+# removed together with their Doc.
 _INDICES: WeakKeyDictionary[Doc, dict[str, tuple[dict[str, Any], GraphIndex]]]
 _INDICES = WeakKeyDictionary()
 
 
 def register_extensions(attr: str = DEFAULT_ATTR) -> None:
-    """Make `Doc._.<attr>`, `Span._.<attr>` and `Token._.<attr>_heads` available.
+    """Register the extension attributes of a graph.
 
-    Also `Token._.<attr>_args` and `Token._.<attr>_top`, and `Doc._.<attr>_clauses` and
-    `Span._.<attr>_clauses`.
-
-    The parser does this for its own `attr`; call it yourself to read Docs that were
-    parsed elsewhere. Calling it again is harmless.
+    These are `Doc._.<attr>`, `Span._.<attr>`, `Token._.<attr>_heads`,
+    `Token._.<attr>_args`, `Token._.<attr>_top`, `Doc._.<attr>_clauses` and
+    `Span._.<attr>_clauses`. The parser registers them for its
+    own `attr`. Call the function yourself to read Docs that were parsed elsewhere.
+    Calling it again is harmless.
 
     attr (str): The name of the attribute.
 
@@ -49,11 +50,11 @@ def register_extensions(attr: str = DEFAULT_ATTR) -> None:
         or attr in RESERVED
     ):
         raise ValueError(
-            f"The setting 'attr' has to be a Python name such as 'sdp', not {attr!r}: "
-            "graphs are kept in Doc._.<attr>."
+            "The setting 'attr' must be a Python identifier such as 'sdp', not "
+            f"{attr!r}: graphs are stored in Doc._.<attr>."
         )
-    # Partials of module-level functions, because the extensions are pickled into
-    # worker processes, which lambdas do not survive.
+    # Partials of module-level functions, because the extensions are pickled for worker
+    # processes, and lambdas cannot be pickled.
     token_getters: dict[str, Callable[..., Any]] = {
         f"{attr}_heads": _token_heads,
         f"{attr}_args": _token_args,
@@ -72,7 +73,7 @@ def register_extensions(attr: str = DEFAULT_ATTR) -> None:
 def _register(cls: Any, name: str, **functions: partial) -> None:
     if cls.has_extension(name):
         getter = cls.get_extension(name)[2]
-        # Compared by name, so that it also holds in a worker process.
+        # Compare the name, which is also the same in a worker process.
         if getattr(getattr(getter, "func", None), "__module__", None) != __name__:
             raise ValueError(
                 f"{cls.__name__}._.{name} is already in use by something else. Choose "
@@ -83,26 +84,26 @@ def _register(cls: Any, name: str, **functions: partial) -> None:
 
 
 def storage_key(attr: str) -> tuple[str, str, None, None]:
-    """Give the key in `Doc.user_data`.
+    """Get the key of the graph in `Doc.user_data`.
 
-    It is the one spaCy uses for an attribute without getter, so that `Span.as_doc` and
-    `Doc.from_docs` know that the value cannot be carried over as it is.
+    It has the form that spaCy uses for attributes without a getter, so `Span.as_doc`
+    and `Doc.from_docs` know that they cannot copy the value unchanged.
     """
     return ("._.", attr, None, None)
 
 
 def _user_data(doc: Doc) -> dict[Any, Any]:
-    # spaCy declares the keys to be strings, and uses tuples itself.
+    # spaCy types the keys as strings, but uses tuples itself.
     return doc.user_data
 
 
 def get_graph(doc: Doc, attr: str = DEFAULT_ATTR) -> SemanticGraph | None:
-    """Give the graph of a Doc.
+    """Get the graph of a Doc.
 
     doc (Doc): The document.
     attr (str): The name of the attribute.
-    RETURNS (Optional[SemanticGraph]): The graph, or None if nothing was annotated or
-        predicted, which is not the same as an empty graph.
+    RETURNS (Optional[SemanticGraph]): The graph, or None if the Doc has neither an
+        annotated nor a predicted graph. An empty graph is not None.
     """
     data = _user_data(doc).get(storage_key(attr))
     if data is None:
@@ -119,9 +120,9 @@ def get_graph(doc: Doc, attr: str = DEFAULT_ATTR) -> SemanticGraph | None:
 
 
 def _freeze(data: dict[str, Any]) -> dict[str, Any]:
-    """Make tuples of lists.
+    """Convert lists to tuples.
 
-    They can be replaced, which is noticed by their identity, but not be changed.
+    Tuples cannot be changed in place, only replaced, which `_same_values` detects.
     """
     return {
         key: tuple(tuple(each) if isinstance(each, list) else each for each in value)
@@ -136,7 +137,7 @@ def _same_values(one: dict[str, Any], other: dict[str, Any]) -> bool:
 
 
 def span_graph(span: Span, attr: str = DEFAULT_ATTR) -> SemanticGraph | None:
-    """Give the part of a graph that is inside a span; None without a graph."""
+    """Get the part of the graph inside a span, or None if the Doc has no graph."""
     graph = get_graph(span.doc, attr)
     return None if graph is None else graph.subgraph(span)
 
@@ -159,7 +160,7 @@ def set_graph(doc: Doc, graph: SemanticGraph | None, attr: str = DEFAULT_ATTR) -
     """Store a graph on a Doc as plain numbers and strings.
 
     doc (Doc): The document.
-    graph (Optional[SemanticGraph]): The graph; None removes what is there.
+    graph (Optional[SemanticGraph]): The graph; None removes the stored one.
     attr (str): The name of the attribute.
     """
     if graph is None:
@@ -170,7 +171,7 @@ def set_graph(doc: Doc, graph: SemanticGraph | None, attr: str = DEFAULT_ATTR) -
 
 def _set(doc: Doc, value: SemanticGraph | Iterable[ArcTuple] | None, attr: str) -> None:
     if isinstance(value, SemanticGraph):
-        # Also on its own Doc, which may have been retokenized.
+        # Also validate it on its own Doc, which may have been retokenized.
         value = SemanticGraph.from_dict(doc, value.to_dict())
     elif value is not None:
         arcs, tops = [], []
@@ -190,25 +191,25 @@ def _tops(triples: list[Any], doc: Doc) -> list[int]:
     for triple in triples:
         if len(triple) < 3 or triple[1] not in range(len(doc)):
             raise ValueError(
-                f"Invalid arc {triple!r}: a top is marked by (-1, dep, label), where "
-                f"dep is a token of the Doc of {len(doc)} tokens."
+                f"Invalid arc {triple!r}: a top is given as (-1, dep, label), where "
+                f"dep is the index of a token. The Doc has {len(doc)} tokens."
             )
     return [triple[1] for triple in triples]
 
 
 def _token_heads(token: Token, attr: str = DEFAULT_ATTR) -> tuple[Arc, ...]:
-    """Give the arcs in which a token is an argument; none without a graph."""
+    """Get the arcs in which a token is the argument; empty without a graph."""
     graph = get_graph(token.doc, attr)
     return () if graph is None else graph.heads(token)
 
 
 def _token_args(token: Token, attr: str = DEFAULT_ATTR) -> tuple[Arc, ...]:
-    """Give the arcs from a token to its arguments; none without a graph."""
+    """Get the arcs from a token to its arguments; empty without a graph."""
     graph = get_graph(token.doc, attr)
     return () if graph is None else graph.args(token)
 
 
 def _token_is_top(token: Token, attr: str = DEFAULT_ATTR) -> bool:
-    """Tell whether a token is a top node."""
+    """Check whether a token is a top node."""
     graph = get_graph(token.doc, attr)
     return graph is not None and token.i in graph._index.tops

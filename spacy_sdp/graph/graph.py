@@ -25,14 +25,15 @@ if TYPE_CHECKING:
 class SemanticGraph:
     """A read-only view of the semantic graph of a Doc.
 
-    Iterating gives the arcs, sorted by head and then by dependent. Indices are token
-    indices of the Doc. Make one with `SemanticGraph.from_arcs`, or let `doc._.sdp`
-    give it to you. After the Doc was retokenized, every use is a ValueError.
+    Iterate over the graph to get its arcs, sorted by head and then by dependent. Get a
+    graph from `doc._.sdp`, or create one with `SemanticGraph.from_arcs`. Indices are
+    token indices of the Doc. If the Doc is retokenized, using the graph raises a
+    ValueError.
 
-    What the graph is made of and what holds of it are properties (`tops`, `roots`,
-    `is_acyclic`); what takes arguments or makes something new of it is a method
-    (`args(token)`, `predicates()`, `to_dict()`). Methods that ask for a token take the
-    Token or its index.
+    The parts and characteristics of the graph are properties (`tops`, `roots`,
+    `is_acyclic`). Methods take arguments or create new objects (`args(token)`,
+    `predicates()`, `to_dict()`). Methods that take a token accept the Token or its
+    index.
 
     >>> doc._.sdp
     SemanticGraph(5 arcs, tops: wants)
@@ -48,13 +49,13 @@ class SemanticGraph:
         frames: Mapping[int, str] | None = None,
         predicates: Iterable[int] = (),
     ) -> None:
-        """Wrap arcs that are known to be valid; `from_arcs` is the one that checks.
+        """Create a graph from arcs without validating them. See also `from_arcs`.
 
         doc (Doc): The document the indices refer to.
         arcs (Iterable[IndexedArc]): The arcs.
         tops (Iterable[int]): Indices of the top nodes.
-        frames (Optional[Mapping[int, str]]): The senses of nodes; None if there is
-            nothing known about senses.
+        frames (Optional[Mapping[int, str]]): The senses of nodes; None if they are not
+            annotated.
         predicates (Iterable[int]): Nodes that the annotation marks as predicates
             although they have no arguments.
         """
@@ -71,14 +72,14 @@ class SemanticGraph:
         frames: Mapping[int, str] | None = None,
         predicates: Iterable[int] = (),
     ) -> SemanticGraph:
-        """Make a graph from token indices, and check it.
+        """Create a graph from token indices and validate it.
 
         doc (Doc): The document the indices refer to.
         arcs (Iterable[ArcTuple | Arc]): `(head, dep, label)`, `(head, dep, label,
             score)`, or arcs of another graph.
         tops (Iterable[int]): Indices of the top nodes.
-        frames (Optional[Mapping[int, str]]): The senses of nodes; None if there is
-            nothing known about senses.
+        frames (Optional[Mapping[int, str]]): The senses of nodes; None if they are not
+            annotated.
         predicates (Iterable[int]): Nodes that are predicates without arguments.
         RETURNS (SemanticGraph): The graph.
 
@@ -95,9 +96,9 @@ class SemanticGraph:
 
     @classmethod
     def from_dict(cls, doc: Doc, data: Mapping[str, Any]) -> SemanticGraph:
-        """Make a graph from what `to_dict` gave, and check it.
+        """Create a graph from the output of `to_dict` and validate it.
 
-        doc (Doc): The document, with the same tokens as the original's.
+        doc (Doc): The document, with the same tokens as the original.
         data (Mapping[str, Any]): The dictionary.
         RETURNS (SemanticGraph): The graph.
 
@@ -108,8 +109,8 @@ class SemanticGraph:
         unknown = keys - {"tokens", "arcs", "tops", "frames", "predicates"}
         if unknown or not {"arcs", "tops"} <= keys:
             raise ValueError(
-                "A graph dictionary has the keys 'arcs' and 'tops', and may have "
-                "'tokens', 'frames' and 'predicates'; found "
+                "A graph dictionary must have the keys 'arcs' and 'tops' and may have "
+                "'tokens', 'frames' and 'predicates', but found "
                 f"{sorted(map(str, keys)) if keys else quote(data)}."
             )
         if data.get("tokens", len(doc)) != len(doc):
@@ -126,10 +127,10 @@ class SemanticGraph:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the graph as plain numbers and strings, ready for JSON.
+        """Convert the graph to a JSON-serializable dictionary.
 
         RETURNS (dict): `tokens`, the length of the Doc; `arcs`, a list of
-            `[head, dep, label, score]`; `tops`, a list of indices; and, where the
+            `[head, dep, label, score]`; `tops`, a list of indices; and, if the
             annotation has them, `frames`, a list of `[index, frame]`, and
             `predicates`, the indices of predicates without arguments.
 
@@ -150,7 +151,7 @@ class SemanticGraph:
 
     @classmethod
     def _from_index(cls, doc: Doc, index: GraphIndex) -> SemanticGraph:
-        """View what is known to belong to this very Doc."""
+        """Create a graph from an index that is known to belong to the Doc."""
         index.check(doc)
         graph = cls.__new__(cls)
         graph.doc = doc
@@ -159,7 +160,7 @@ class SemanticGraph:
 
     @property
     def _index(self) -> GraphIndex:
-        """What the graph consists of, unless the Doc was retokenized since."""
+        """The index of the graph. Raises an error if the Doc was retokenized."""
         self._unchecked.check(self.doc)
         return self._unchecked
 
@@ -174,7 +175,7 @@ class SemanticGraph:
 
     @property
     def tops(self) -> tuple[Token, ...]:
-        """RETURNS (Tuple[Token, ...]): The top nodes, what the sentence is about.
+        """RETURNS (Tuple[Token, ...]): The top nodes, usually the main predicates.
 
         >>> graph.tops
         (wants,)
@@ -182,7 +183,7 @@ class SemanticGraph:
         return tuple(self.doc[i] for i in self._index.tops)
 
     def heads(self, token: Token | int) -> tuple[Arc, ...]:
-        """Give the arcs in which a token is an argument.
+        """Get the arcs in which a token is the argument.
 
         token (Token | int): A token of the graph's Doc, or its index.
         RETURNS (Tuple[Arc, ...]): The arcs, sorted by head.
@@ -193,7 +194,7 @@ class SemanticGraph:
         return self._view(self._index.by_dep.get(self._position(token), ()))
 
     def args(self, token: Token | int) -> tuple[Arc, ...]:
-        """Give the arcs from a token to its arguments.
+        """Get the arcs from a token to its arguments.
 
         token (Token | int): A token of the graph's Doc, or its index.
         RETURNS (Tuple[Arc, ...]): The arcs, sorted by dependent.
@@ -215,7 +216,7 @@ class SemanticGraph:
         return self._index.frames is not None
 
     def frame(self, token: Token | int) -> str | None:
-        """Give the sense of a token.
+        """Get the sense of a token.
 
         token (Token | int): A token of the graph's Doc, or its index.
         RETURNS (Optional[str]): The sense, or None.
@@ -227,7 +228,7 @@ class SemanticGraph:
         return (self._index.frames or {}).get(i)
 
     def is_predicate(self, token: Token | int) -> bool:
-        """Tell whether a token has arguments or is annotated as a predicate.
+        """Check whether a token has arguments or is annotated as a predicate.
 
         token (Token | int): A token of the graph's Doc, or its index.
         RETURNS (bool): Whether it is a predicate.
@@ -239,7 +240,7 @@ class SemanticGraph:
         return i in index.by_head or i in index.predicates
 
     def predicates(self) -> list[Predicate]:
-        """Give each predicate with its arguments, in the order of the words.
+        """Get the predicates with their arguments, in the order of the words.
 
         RETURNS (List[Predicate]): The words that have arguments, or are annotated as
             predicates without any.
@@ -265,10 +266,10 @@ class SemanticGraph:
         return predicates
 
     def triples(self) -> list[Triple]:
-        """Give the arcs as text.
+        """Get the arcs as text.
 
-        RETURNS (List[Triple]): Predicate, label and argument; `pandas.DataFrame` makes
-            a table of them.
+        RETURNS (List[Triple]): Predicate, label and argument of each arc, for example
+            for a `pandas.DataFrame`.
 
         >>> graph.triples()[2]
         Triple(predicate='wants', label='ARG1', argument='cat')
@@ -290,11 +291,11 @@ class SemanticGraph:
         return extract_clauses(self, conjuncts=conjuncts)
 
     def subgraph(self, span: Span) -> SemanticGraph:
-        """Give the part of the graph inside a span.
+        """Get the part of the graph inside a span.
 
         span (Span): A span of the graph's Doc.
         RETURNS (SemanticGraph): The arcs with both ends in the span, and the tops in
-            it. Indices are still those of the Doc.
+            it. Indices still refer to the Doc.
 
         >>> list(graph.subgraph(doc[3:6]))
         [Arc(wants-ARG2->eat)]
@@ -316,12 +317,13 @@ class SemanticGraph:
     def path(
         self, start: Token | int, end: Token | int, *, directed: bool = False
     ) -> tuple[Arc, ...] | None:
-        """Give the shortest way between two words.
+        """Find the shortest path between two words.
 
-        start (Token | int): Where the way begins, a token or its index.
-        end (Token | int): Where it ends.
-        directed (bool): Whether to go from predicates to arguments only.
-        RETURNS (Optional[Tuple[Arc, ...]]): The arcs on the way; None if there is none.
+        start (Token | int): The first word of the path, a token or its index.
+        end (Token | int): The last word of the path.
+        directed (bool): Whether to follow arcs from predicates to arguments only.
+        RETURNS (Optional[Tuple[Arc, ...]]): The arcs on the path, or None if the words
+            are not connected.
 
         >>> graph.path(doc[1], doc[5])
         (Arc(shy-ARG1->cat), Arc(eat-ARG1->cat))
@@ -332,7 +334,7 @@ class SemanticGraph:
 
     @property
     def roots(self) -> tuple[Token, ...]:
-        """RETURNS (Tuple[Token, ...]): Predicates that are no argument of another one.
+        """RETURNS (Tuple[Token, ...]): Predicates that are not arguments of others.
 
         >>> graph.roots
         (The, shy, wants)
@@ -342,7 +344,7 @@ class SemanticGraph:
 
     @property
     def is_acyclic(self) -> bool:
-        """RETURNS (bool): Whether no way along the arcs leads back to its start.
+        """RETURNS (bool): Whether the graph has no directed cycles.
 
         >>> graph.is_acyclic
         True
@@ -351,7 +353,7 @@ class SemanticGraph:
 
     @property
     def components(self) -> tuple[tuple[Token, ...], ...]:
-        """RETURNS (Tuple[Tuple[Token, ...], ...]): Sets of words that arcs connect.
+        """RETURNS (Tuple[Tuple[Token, ...], ...]): The connected components.
 
         >>> graph.components
         ((The, shy, cat, wants, eat),)
@@ -360,10 +362,10 @@ class SemanticGraph:
         return tuple(tuple(self.doc[i] for i in component) for component in found)
 
     def to_networkx(self) -> networkx.MultiDiGraph:
-        """Make a networkx graph.
+        """Convert the graph to networkx.
 
-        RETURNS (networkx.MultiDiGraph): Its nodes are token indices, with `text`,
-            `lemma`, `tag` and `top`; its edges have `label` and `score`.
+        RETURNS (networkx.MultiDiGraph): The nodes are token indices with `text`,
+            `lemma`, `tag` and `top`. The edges have `label` and `score`.
 
         >>> graph.to_networkx().edges[3, 2, "ARG1"]["label"]
         'ARG1'
@@ -371,10 +373,10 @@ class SemanticGraph:
         return to_networkx(self)
 
     def to_penman(self) -> str:
-        """Write the graph in PENMAN notation, as AMRs are written.
+        """Convert the graph to PENMAN notation, the notation of AMR.
 
-        RETURNS (str): One text for each connected part, with a blank line between
-            them.
+        RETURNS (str): One block for each connected component, with blank lines in
+            between.
 
         >>> print(graph.to_penman())
         (t3 / wants
@@ -387,13 +389,13 @@ class SemanticGraph:
         return to_penman(self)
 
     def _repr_html_(self) -> str:
-        """RETURNS (str): What a notebook shows: pictures, which scroll if wide."""
+        """RETURNS (str): Pictures for a notebook, with scrollbars if they are wide."""
         from ..display import to_html
 
         return to_html(self)
 
     def _repr_svg_(self) -> str | None:
-        """RETURNS (Optional[str]): The picture, if there is one sentence."""
+        """RETURNS (Optional[str]): The picture, if the Doc is a single sentence."""
         from ..display import draw
 
         pictures = draw(self)
@@ -428,7 +430,7 @@ class SemanticGraph:
             raise TypeError(
                 f"Expected a Token or its index, not {quote(token)}."
             ) from None
-        # No negative ones: -1 is the virtual root wherever arcs are indices.
+        # No negative indices, because -1 stands for the virtual root in arcs.
         if not 0 <= i < len(self.doc):
             raise IndexError(
                 f"There is no token {i}: the Doc has {len(self.doc)} tokens."
@@ -445,11 +447,11 @@ class SemanticGraph:
         return len(self.indexed_arcs)
 
     def __bool__(self) -> bool:
-        """Tell whether there is anything in the graph: an arc, or a top by itself."""
+        """RETURNS (bool): Whether the graph has any arcs or tops."""
         return bool(self._index.arcs or self._index.tops)
 
     def __eq__(self, other: object) -> bool:
-        """Compare words, arcs and tops; scores and frames do not count."""
+        """Compare words, arcs and tops, but not scores and frames."""
         if not isinstance(other, SemanticGraph):
             return NotImplemented
         return _structure(self._index) == _structure(other._index) and [
@@ -457,24 +459,24 @@ class SemanticGraph:
         ] == [token.text for token in other.doc]
 
     def __hash__(self) -> int:
-        # That of a key of a dictionary must not change, nor fail.
+        # The hash of a dictionary key must neither change nor fail.
         return hash(_structure(self._unchecked))
 
     def __repr__(self) -> str:
         if len(self.doc) != self._unchecked.n_tokens:
-            # For debuggers and logs, which an error does not help.
+            # An error would not help in debuggers and logs.
             return "SemanticGraph(of a Doc that was retokenized)"
         tops = ", ".join(token.text for token in self.tops)
         return f"SemanticGraph({len(self)} arcs, tops: {tops or 'none'})"
 
 
 def _structure(index: GraphIndex) -> tuple[tuple[Any, ...], ...]:
-    """What makes graphs of the same words equal."""
+    """Get the parts that must be equal for graphs to be equal."""
     return tuple(arc[:3] for arc in index.arcs), tuple(index.tops)
 
 
 def _to_frames(pairs: Any) -> dict[Any, Any]:
-    """Give pairs of index and frame as a dictionary."""
+    """Convert pairs of index and frame to a dictionary."""
     try:
         frames = dict(pairs)
     except (TypeError, ValueError):

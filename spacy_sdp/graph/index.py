@@ -1,4 +1,4 @@
-"""A graph as numbers and strings, without its Doc, ready to be looked up."""
+"""Lookup tables for the arcs and nodes of a graph."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from .arc import IndexedArc
 
 
 class GraphIndex:
-    """What a graph consists of, sorted, and its arcs by their ends.
+    """The sorted contents of a graph, with arcs by head and by dependent.
 
-    It has no reference to a Doc, so that it can be kept for one without keeping it
-    alive, and is never changed, so that graphs and threads can share it.
+    It does not refer to the Doc, so caching it does not keep the Doc alive. It never
+    changes, so graphs and threads can share it.
     """
 
     def __init__(
@@ -26,7 +26,7 @@ class GraphIndex:
         frames: Mapping[int, str] | None,
         predicates: Iterable[int],
     ) -> None:
-        """Sort what is known to be valid.
+        """Create an index from valid arcs and nodes.
 
         n_tokens (int): The length of the Doc that the indices refer to.
         arcs (Iterable[IndexedArc]): The arcs.
@@ -37,14 +37,14 @@ class GraphIndex:
         """
         self.n_tokens = n_tokens
         self.arcs = tuple(sorted(arcs, key=lambda arc: arc[:3]))
-        # Dictionaries serve as sets that have an order.
+        # Dictionaries serve as ordered sets.
         self.tops = dict.fromkeys(sorted(tops))
         self.frames = None if frames is None else dict(sorted(frames.items()))
         self.predicates = dict.fromkeys(sorted(predicates))
 
     @classmethod
     def from_stored(cls, data: Mapping[str, Any]) -> GraphIndex:
-        """Make an index of what `SemanticGraph.to_dict` gave, without checking it."""
+        """Create an index from the output of `SemanticGraph.to_dict`, unchecked."""
         return cls(
             data["tokens"],
             (IndexedArc(*arc) for arc in data["arcs"]),
@@ -54,7 +54,7 @@ class GraphIndex:
         )
 
     def check(self, doc: Doc) -> None:
-        """Refuse a Doc that was retokenized since the graph was made."""
+        """Raise an error if the Doc was retokenized since the graph was created."""
         if len(doc) != self.n_tokens:
             raise ValueError(
                 f"The semantic graph of this Doc was made for {self.n_tokens} tokens, "

@@ -1,4 +1,4 @@
-"""Joining and splitting Docs with their graphs, which spaCy's own functions lose."""
+"""Merging and splitting of Docs with graphs, which spaCy's own functions drop."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .spans import sentences
 
 
 def merge(docs: Iterable[Doc], attr: str = DEFAULT_ATTR) -> Doc:
-    """Join Docs as `Doc.from_docs` does, and keep their graphs.
+    """Merge Docs as `Doc.from_docs` does, and keep their graphs.
 
     docs (Iterable[Doc]): The Docs, with graphs, sentence boundaries, and the same
         vocabulary.
@@ -27,16 +27,16 @@ def merge(docs: Iterable[Doc], attr: str = DEFAULT_ATTR) -> Doc:
     """
     docs = [doc for doc in docs if len(doc)]
     if not docs:
-        raise ValueError("There is nothing to merge: no Doc has a token.")
+        raise ValueError("There is nothing to merge: none of the Docs has any tokens.")
     graphs = [_require_graph(doc, attr) for doc in docs]
     for doc in docs:
         if not doc.has_annotation("SENT_START"):
             raise ValueError(
-                "A Doc without sentence boundaries cannot be merged, because no arc "
-                f"may cross one: {doc.text[:50]!r}. Add a senter or a sentencizer."
+                "Cannot merge a Doc without sentence boundaries, because arcs must "
+                f"not cross them: {doc.text[:50]!r}. Add a senter or a sentencizer."
             )
     with warnings.catch_warnings():
-        # That graphs are not carried over, which is what this function is for.
+        # spaCy warns that it drops the graphs, which are merged below.
         ours = rf"\[W101\] Skipping Doc custom extension '{re.escape(attr)}'"
         warnings.filterwarnings("ignore", message=ours)
         merged = Doc.from_docs(docs)
@@ -70,7 +70,7 @@ def split_sents(doc: Doc, attr: str = DEFAULT_ATTR) -> Iterator[Doc]:
 
 
 def _shift(graph: SemanticGraph, offset: int) -> dict[str, list]:
-    """Give the data of a graph with other token indices."""
+    """Get the data of a graph with shifted token indices."""
     data = graph.to_dict()
     shifted = {
         "arcs": [[h + offset, d + offset, *rest] for h, d, *rest in data["arcs"]],

@@ -1,4 +1,4 @@
-"""What the labels of DM mean, with examples that the tests check."""
+"""Descriptions of the labels of DM, with examples that are tested."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 
 class Label(NamedTuple):
-    """A label, or labels of one kind, and a sentence with such an arc."""
+    """A label, or several labels of the same kind, with an example."""
 
-    names: tuple[str, ...]  # the first one is that of the example
-    head: str  # what the head of the arc is
-    dep: str  # what its dependent is
-    text: str  # the sentence
-    example: tuple[str, str]  # the words of the arc
+    names: tuple[str, ...]  # the first one is used in the example
+    head: str  # describes the head of the arc
+    dep: str  # describes its dependent
+    text: str  # the example sentence
+    example: tuple[str, str]  # the head and the dependent in the sentence
 
 
 LABELS = (
@@ -139,11 +139,11 @@ _BY_NAME = {name: label for label in LABELS for name in label.names}
 
 
 def explain(label: str) -> str | None:
-    """Give the meaning of a label of DM, as `spacy.explain` does for other labels.
+    """Get a description of a DM label, as `spacy.explain` does for other labels.
 
     label (str): The label.
-    RETURNS (Optional[str]): What an arc with the label leads from and to, with an
-        example; None, with a warning, for a label that is not known.
+    RETURNS (Optional[str]): A description of the head and the dependent of such an
+        arc, with an example. Unknown labels give None and a warning.
 
     >>> explain("neg")
     'negation → what is not the case (not → sleep: He does not sleep.)'
@@ -151,7 +151,7 @@ def explain(label: str) -> str | None:
     found = _BY_NAME.get(label)
     if found is None:
         warnings.warn(
-            f"There is no explanation of the label {label!r}: only labels of DM have "
+            f"No description found for the label {label!r}: only labels of DM have "
             "one.",
             stacklevel=2,
         )
@@ -161,7 +161,7 @@ def explain(label: str) -> str | None:
 
 
 def to_markdown() -> str:
-    """RETURNS (str): A table of the labels, for the documentation."""
+    """RETURNS (str): A Markdown table of the labels, for the documentation."""
     lines = ["| label | from → to | for example |", "|---|---|---|"]
     for label in LABELS:
         names = ", ".join(f"`{name}`" for name in label.names)

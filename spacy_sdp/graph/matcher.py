@@ -1,4 +1,4 @@
-"""Finding patterns in graphs, in the manner of spaCy's DependencyMatcher."""
+"""Pattern matching in graphs, similar to spaCy's DependencyMatcher."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ MAX_MATCHES = 10_000
 
 
 class Match(NamedTuple):
-    """A pattern that was found: its key as `name`, and the token of each node.
+    """A match: the key of the pattern as `name`, and the token of each node.
 
-    A node that only an optional arc leads to is missing where the arc is.
+    If an optional arc is missing, so is a node that is only connected by this arc.
     """
 
     name: str
@@ -35,7 +35,7 @@ class Match(NamedTuple):
 
 @dataclass(frozen=True)
 class _ArcPattern:
-    """An arc of a pattern. No labels means any; `either` is any direction."""
+    """An arc of a pattern. Empty `labels` match any label, `either` any direction."""
 
     head: str
     dep: str
@@ -49,10 +49,10 @@ class _ArcPattern:
 
 @dataclass(frozen=True)
 class _Pattern:
-    """A pattern that is known to be valid.
+    """A validated pattern.
 
-    `steps` are its required arcs in an order in which each has one end that is bound
-    before, and after them the optional ones.
+    `steps` are the required arcs, in an order in which one end of each arc is already
+    bound, followed by the optional arcs.
     """
 
     nodes: dict[str, dict[str, Any]]
@@ -61,7 +61,7 @@ class _Pattern:
     negated: list[_ArcPattern]
 
 
-# The token indices that each node may stand for.
+# The token indices that each node can match.
 _Candidates = Mapping[str, Collection[int]]
 OnMatch = Callable[["SemanticMatcher", Doc, int, list[Match]], Any]
 Patterns = Iterable[Mapping[str, Any]]
@@ -81,9 +81,10 @@ class SemanticMatcher:
             ],
         }
 
-    The label of an arc is one label, a list of labels, or None for any. With the op
-    "?" the arc is optional, with "!" there must be none. With the direction "either"
-    it may also be from `dep` to `head`. Different nodes are different words.
+    The label of an arc is a single label, a list of labels, or None for any label. The
+    op "?" makes the arc optional, and "!" means that there must be no such arc. With
+    the direction "either", the arc may also lead from `dep` to `head`. Different nodes
+    match different words.
 
     >>> matcher = SemanticMatcher(doc.vocab)
     >>> nodes = {"act": {"LOWER": "eat"}, "who": {}}
@@ -96,11 +97,11 @@ class SemanticMatcher:
     def __init__(
         self, vocab: Vocab, attr: str = DEFAULT_ATTR, max_matches: int = MAX_MATCHES
     ) -> None:
-        """Make a matcher without patterns.
+        """Create a matcher without patterns.
 
         vocab (Vocab): The vocabulary of the Docs.
         attr (str): The attribute with the graphs.
-        max_matches (int): Refuse a pattern that matches more often in one Doc.
+        max_matches (int): Raise an error if a pattern matches more often in a Doc.
         """
         self.vocab = vocab
         self.attr = attr
@@ -115,24 +116,24 @@ class SemanticMatcher:
         return len(self._patterns)
 
     def __contains__(self, key: object) -> bool:
-        """RETURNS (bool): Whether there are patterns under a key."""
+        """RETURNS (bool): Whether the matcher has patterns for a key."""
         return key in self._patterns
 
     def has_key(self, key: str) -> bool:
-        """Tell whether there are patterns under a key.
+        """Check whether the matcher has patterns for a key, as `key in matcher` does.
 
         key (str): The key.
-        RETURNS (bool): Whether there are, as `key in matcher` tells, too.
+        RETURNS (bool): Whether the matcher has patterns for it.
         """
         return key in self
 
     def get(
         self, key: str, default: Any = None
     ) -> tuple[OnMatch | None, list[dict[str, Any]]] | Any:
-        """Give what was added under a key.
+        """Get the callback and the patterns of a key.
 
         key (str): The key.
-        default (Any): What to return if there are no patterns under the key.
+        default (Any): The value to return if the matcher has no such key.
         RETURNS (Tuple[Optional[Callable], List[dict]]): The callback and the patterns.
 
         >>> matcher = SemanticMatcher(doc.vocab)
@@ -147,9 +148,9 @@ class SemanticMatcher:
     def add(
         self, key: str, patterns: Patterns, *, on_match: OnMatch | None = None
     ) -> None:
-        """Add patterns under a key, to those that are there already.
+        """Add patterns for a key. Patterns that it already has are kept.
 
-        key (str): The key, which is the name of the matches.
+        key (str): The key, which becomes the name of the matches.
         patterns (Iterable[Mapping]): The patterns, any of which may match.
         on_match (Optional[Callable]): Called for each match with the matcher, the Doc,
             the index of the match, and all matches. It replaces the callback of the
@@ -168,28 +169,26 @@ class SemanticMatcher:
         """
         if on_match is not None and not callable(on_match):
             raise ValueError(
-                f"The on_match of {quote(key)} cannot be called: {quote(on_match)}."
+                f"The on_match of {quote(key)} must be callable, not {quote(on_match)}."
             )
         self._add(key, self._compile_all(key, patterns), on_match)
 
     def _compile_all(
         self, key: str, patterns: Patterns
     ) -> list[tuple[dict[str, Any], _Pattern]]:
-        """Give each pattern as it is written, and as it is searched for."""
+        """Validate patterns, and get each one as it was given and as it is matched."""
         if not isinstance(key, str):
-            raise ValueError(
-                f"The key of patterns has to be a string, not {quote(key)}."
-            )
+            raise ValueError(f"The key of patterns must be a string, not {quote(key)}.")
         if not isinstance(patterns, Iterable):
             raise ValueError(
-                f"The patterns of {key!r} have to be a list, not {quote(patterns)}."
+                f"The patterns of {key!r} must be a list, not {quote(patterns)}."
             )
         compiled = []
         for number, pattern in enumerate(patterns):
             valid = self._compile(key, number, pattern)
             compiled.append((deepcopy(dict(pattern)), valid))
         if not compiled:
-            raise ValueError(f"There is no pattern to add under the key {key!r}.")
+            raise ValueError(f"There are no patterns to add for the key {key!r}.")
         return compiled
 
     def _add(
@@ -201,7 +200,7 @@ class SemanticMatcher:
         known = self._patterns.setdefault(key, [])
         for raw, pattern in compiled:
             for node, attributes in pattern.nodes.items():
-                # A node without attributes is any word, and need not be looked for.
+                # A node without attributes matches any word, so no lookup is needed.
                 if attributes:
                     self._tokens.add(_token_key(key, len(known), node), [[attributes]])
             known.append(pattern)
@@ -209,9 +208,9 @@ class SemanticMatcher:
         self._callbacks[key] = on_match
 
     def add_from_json(self, path: Path | str) -> None:
-        """Add the patterns of a JSON file, an object of lists of patterns by key.
+        """Add patterns from a JSON file that maps keys to lists of patterns.
 
-        If one is invalid, none is added. The callbacks stay as they are.
+        If any pattern is invalid, none is added. Callbacks do not change.
 
         path (Path): The file.
 
@@ -226,13 +225,13 @@ class SemanticMatcher:
         try:
             data = json.loads(Path(path).read_text(encoding="utf8"))
         except (ValueError, RecursionError) as error:
-            raise ValueError(f"{path}: no JSON ({error})") from None
+            raise ValueError(f"{path}: not valid JSON ({error})") from None
         if not isinstance(data, dict):
             raise ValueError(f"{path}: expected an object of lists of patterns by key")
         compiled = {}
         for key, patterns in data.items():
             if not isinstance(patterns, list):
-                raise ValueError(f"{path}: {key!r} has to have a list of patterns")
+                raise ValueError(f"{path}: {key!r} must have a list of patterns")
             try:
                 compiled[key] = self._compile_all(key, patterns)
             except ValueError as error:
@@ -252,7 +251,7 @@ class SemanticMatcher:
         0
         """
         if key not in self:
-            raise ValueError(f"There are no patterns under the key {key!r}.")
+            raise ValueError(f"The matcher has no patterns for the key {key!r}.")
         for number, pattern in enumerate(self._patterns.pop(key)):
             for node, attributes in pattern.nodes.items():
                 if attributes:
@@ -262,9 +261,9 @@ class SemanticMatcher:
     def __call__(self, doclike: Doc | Span) -> list[Match]:
         """Find all matches in a Doc or a Span.
 
-        doclike (Doc | Span): The Doc, with a graph, or a Span of such a Doc. Of a Span,
-            only the arcs with both ends in it count.
-        RETURNS (List[Match]): The matches, by key and then by the order of the words.
+        doclike (Doc | Span): A Doc with a graph, or a Span of it. In a Span, only arcs
+            with both ends inside are matched.
+        RETURNS (List[Match]): The matches by key, in the order of the words.
 
         >>> matcher = SemanticMatcher(doc.vocab)
         >>> arcs = [{"head": "act", "label": "ARG2", "dep": "what"}]
@@ -286,7 +285,7 @@ class SemanticMatcher:
             raise ValueError(f"The Doc has no graph in Doc._.{self.attr} to match.")
         fitting: dict[str, set[int]] = {}
         for token_key, i, _ in self._tokens(doclike) if len(self._tokens) else ():
-            # Of a Span, the Matcher gives positions in the Span.
+            # For a Span, the Matcher returns positions relative to it.
             fitting.setdefault(self.vocab.strings[token_key], set()).add(start + i)
         matches: list[Match] = []
         for key, patterns in self._patterns.items():
@@ -319,7 +318,7 @@ class SemanticMatcher:
             extended: list[dict[str, int]] = []
             for bound in found:
                 ways = list(_extend(graph, arc, bound, candidates))
-                # An optional arc that is not there leaves things as they are.
+                # If an optional arc is missing, the match is kept without it.
                 extended += ways or ([bound] if arc.op == OPTIONAL else [])
                 if len(extended) > self.max_matches:
                     raise ValueError(
@@ -342,36 +341,36 @@ class SemanticMatcher:
             return ValueError(f"Invalid pattern {number} of {key!r}: {reason}")
 
         if not isinstance(pattern, Mapping) or set(pattern) - {"nodes", "arcs"}:
-            raise error("it has to have the keys 'nodes' and 'arcs'.")
+            raise error("it must have the keys 'nodes' and 'arcs'.")
         nodes = pattern.get("nodes")
         if not isinstance(nodes, Mapping) or not nodes:
-            raise error("'nodes' has to have a token pattern for each name.")
+            raise error("'nodes' must map names to token patterns.")
         for node, attributes in nodes.items():
             if not isinstance(node, str):
                 raise error(f"the name of a node is {quote(node)}, not a string.")
             if not isinstance(attributes, Mapping) or "OP" in attributes:
-                raise error(f"node {node!r} has to be a token pattern without 'OP'.")
+                raise error(f"node {node!r} must be a token pattern without 'OP'.")
             extensions = attributes.get("_", {})
             if not isinstance(extensions, Mapping):
                 raise error(
-                    f"node {node!r} has {quote(extensions)} for '_', expected the "
+                    f"node {node!r} has {quote(extensions)} for '_', but expected the "
                     "values of extension attributes by name."
                 )
             for extension in extensions:
                 if not Token.has_extension(extension):
                     raise error(
-                        f"node {node!r} asks for Token._.{extension}, which does not "
-                        "exist: register it before with Token.set_extension."
+                        f"node {node!r} uses Token._.{extension}, which does not "
+                        "exist: register it first with Token.set_extension."
                     )
             try:
                 Matcher(self.vocab, validate=True).add("node", [[dict(attributes)]])
             except Exception as problem:
-                # What breaks in spaCy depends on where the pattern is wrong.
+                # spaCy's error depends on what is wrong with the pattern.
                 reason = " ".join(str(problem).split()) or type(problem).__name__
-                raise error(f"node {node!r} is no token pattern: {reason}") from None
+                raise error(f"node {node!r} is not valid: {reason}") from None
         given = pattern.get("arcs") or ()
         if not isinstance(given, list | tuple):
-            raise error(f"'arcs' has to be a list, not {quote(given)}.")
+            raise error(f"'arcs' must be a list, not {quote(given)}.")
         arcs = [_compile_arc(arc, nodes, error) for arc in given]
         first = next(iter(nodes))
         steps = _order([arc for arc in arcs if arc.op == REQUIRED], {first})
@@ -382,11 +381,12 @@ class SemanticMatcher:
         for arc in arcs:
             if arc.op == NEGATED and not {arc.head, arc.dep} & known:
                 raise error(
-                    f"the negated arc {arc.head} -> {arc.dep} hangs on nothing."
+                    f"the negated arc {arc.head} -> {arc.dep} is not connected to any "
+                    "other node."
                 )
             if arc.op != NEGATED and arc not in steps:
                 raise error(
-                    f"the arc {arc.head} -> {arc.dep} is not connected with the node "
+                    f"the arc {arc.head} -> {arc.dep} is not connected to the node "
                     f"{first!r}."
                 )
         in_arcs = known | {end for arc in negated for end in (arc.head, arc.dep)}
@@ -401,7 +401,7 @@ class SemanticMatcher:
 
 
 def _token_key(key: str, number: int, node: str) -> str:
-    """Give the key under which a node is added to spaCy's Matcher."""
+    """Get the key under which a node is added to spaCy's Matcher."""
     return json.dumps([key, number, node])
 
 
@@ -410,36 +410,40 @@ def _compile_arc(
 ) -> _ArcPattern:
     if not isinstance(arc, Mapping) or not {"head", "dep"} <= set(arc) <= ARC_KEYS:
         raise error(
-            f"the arc {quote(arc)} has to have 'head' and 'dep', and may have 'label', "
+            f"the arc {quote(arc)} must have 'head' and 'dep', and may have 'label', "
             "'op' and 'direction'."
         )
     for end in ("head", "dep"):
         if not isinstance(arc[end], str) or arc[end] not in nodes:
-            raise error(f"the arc {quote(dict(arc))} has a {end} that is no node.")
+            raise error(f"the {end} of the arc {quote(dict(arc))} is not a node.")
     if arc["head"] == arc["dep"]:
         raise error(f"the arc {quote(dict(arc))} is a self-loop.")
     label = arc.get("label")
     labels = [label] if isinstance(label, str) else [] if label is None else label
     if not isinstance(labels, list) or not all(isinstance(x, str) for x in labels):
         raise error(
-            f"the label {quote(label)} is no label, no list of labels, and not None."
+            "the label must be a string, a list of strings or None, not "
+            f"{quote(label)}."
         )
     if labels == [] and label is not None:
         raise error(
-            f"the arc {quote(dict(arc))} has an empty list of labels; any is None."
+            f"the arc {quote(dict(arc))} has an empty list of labels; use None for any "
+            "label."
         )
     op, direction = arc.get("op", REQUIRED), arc.get("direction", "down")
     if op not in (REQUIRED, OPTIONAL, NEGATED):
-        raise error(f"the op {quote(op)} is none of '', '?' and '!'.")
+        raise error(f"the op must be '', '?' or '!', not {quote(op)}.")
     if direction not in ("down", "either"):
-        raise error(f"the direction {quote(direction)} is neither 'down' nor 'either'.")
+        raise error(
+            f"the direction must be 'down' or 'either', not {quote(direction)}."
+        )
     return _ArcPattern(
         arc["head"], arc["dep"], frozenset(labels), op, direction == "either"
     )
 
 
 def _order(arcs: list[_ArcPattern], bound: set[str]) -> list[_ArcPattern]:
-    """Sort arcs such that each has an end that is bound before; leave out others."""
+    """Sort arcs so that one end of each is already bound; leave out the others."""
     ordered: list[_ArcPattern] = []
     bound = set(bound)
     rest = list(arcs)
@@ -456,7 +460,7 @@ def _extend(
     bound: Mapping[str, int],
     candidates: _Candidates,
 ) -> Iterator[dict[str, int]]:
-    """Yield the ways to add an arc to what is bound."""
+    """Yield the ways to extend the bound nodes by an arc."""
     seen = set()
     for head, dep in ((arc.head, arc.dep), (arc.dep, arc.head))[: 1 + arc.either]:
         for head_index, dep_index in _find(graph, arc, bound.get(head), bound.get(dep)):
@@ -475,7 +479,7 @@ def _extend(
 def _find(
     graph: SemanticGraph, pattern: _ArcPattern, head: int | None, dep: int | None
 ) -> Iterator[tuple[int, int]]:
-    """Yield the ends of the arcs that fit, at least one of which is given."""
+    """Yield head and dependent of matching arcs, given at least one of them."""
     found: tuple[IndexedArc, ...] = ()
     if head is not None:
         found = graph.arcs_by_head.get(head, ())

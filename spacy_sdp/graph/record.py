@@ -1,4 +1,4 @@
-"""A sentence with its graph, free of spaCy: what formats read and scores compare."""
+"""Sentences with graphs, independent of spaCy, for file formats and evaluation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class MultiwordToken:
     """Several words that are written as one, such as French "du" for "de le".
 
     `start` and `end` are the indices of the first and the last word. `cells` are the
-    columns of a CoNLL-U file after FORM.
+    CoNLL-U columns after FORM.
     """
 
     start: int
@@ -26,12 +26,13 @@ class MultiwordToken:
 
 @dataclass
 class EmptyNode:
-    """A word that is understood but not written, as "reads" after "and Mary".
+    """A word that is understood but not written, such as "reads" after "and Mary".
 
-    It is no token, so it is kept beside the graph of the words. Nodes are called as in
-    CoNLL-U: "0" is the root, "1" the first word, "8.1" an empty node after word 8.
-    `cells` are the columns FORM to DEPREL and MISC, `heads` and `args` the arcs from
-    and to other nodes with their labels; an arc between empty nodes is one of `heads`.
+    It is not a token, so it is kept separately from the graph of the words. Nodes are
+    named as in CoNLL-U: "0" is the root, "1" the first word, "8.1" an empty node after
+    word 8. `cells` are the columns FORM to DEPREL and MISC. `heads` and `args` are the
+    arcs from and to other nodes with their labels. An arc between two empty nodes is
+    listed in `heads` only.
     """
 
     id: str
@@ -44,8 +45,8 @@ class EmptyNode:
 class Record:
     """A sentence with its graph, independent of any vocabulary.
 
-    Indices count from 0. A column is either empty (the format does not have it) or as
-    long as `words`; in it, None is a missing value.
+    Indices count from 0. A column is either empty, if the format does not have it, or
+    as long as `words`, where None marks a missing value.
     """
 
     words: list[str]
@@ -53,7 +54,7 @@ class Record:
     tops: list[int] = field(default_factory=list)
     id: str | None = None
     comments: list[str] = field(default_factory=list)
-    # The words with the true spaces between them; None where the format has no spaces.
+    # The words with their original spacing; None if the format has no spaces.
     text: str | None = None
     lemmas: list[str | None] = field(default_factory=list)
     tags: list[str | None] = field(default_factory=list)
@@ -71,7 +72,7 @@ class Record:
     empty_nodes: list[EmptyNode] = field(default_factory=list)
     # False for a sentence in the same document as the one before it.
     starts_document: bool = True
-    # Whether a space follows, None where the format does not tell.
+    # Whether a space follows the sentence; None if the format does not say.
     space_after: bool | None = field(default=None, compare=False)
 
     def node_indices(self) -> list[int]:
@@ -88,10 +89,10 @@ class Record:
 
 
 def documents(sentences: Iterable[Record]) -> Iterator[list[Record]]:
-    """Yield the sentences of one document after the other.
+    """Group sentences by document.
 
     sentences (Iterable[Record]): The sentences.
-    YIELDS (List[Record]): Those of a document.
+    YIELDS (List[Record]): The sentences of a document.
     """
     number = 0
 
@@ -105,6 +106,6 @@ def documents(sentences: Iterable[Record]) -> Iterator[list[Record]]:
 
 
 def column(values: Iterable[Value | None]) -> list[Value | None]:
-    """Give a column of a Record: nothing at all if all its values are missing."""
+    """Get a column of a Record, or an empty list if all values are missing."""
     values = list(values)
     return values if any(value is not None for value in values) else []

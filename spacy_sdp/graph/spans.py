@@ -1,4 +1,4 @@
-"""The sentences of a Doc, also where nobody has found any."""
+"""Sentences of a Doc, with a fallback for Docs without sentence boundaries."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from spacy.tokens import Doc, Span
 
 
 def sentences(doc: Doc) -> list[Span]:
-    """Give the sentences of a Doc; without boundaries, the whole Doc is one.
+    """Get the sentences of a Doc, or the whole Doc if it has no boundaries.
 
     doc (Doc): The document.
     RETURNS (List[Span]): The sentences.
@@ -15,7 +15,7 @@ def sentences(doc: Doc) -> list[Span]:
 
 
 def sentence_numbers(doc: Doc) -> list[int]:
-    """Give the number of the sentence that each token is in.
+    """Get the sentence number of each token.
 
     doc (Doc): The document.
     RETURNS (List[int]): The numbers; all 0 if the Doc has no sentence boundaries.

@@ -1,10 +1,10 @@
-"""Ways to write the same: what corpora and raw texts have differently."""
+"""Normalization of spelling variants that differ between corpora and raw text."""
 
 from __future__ import annotations
 
 import re
 
-# Brackets come first, as their names have hyphens.
+# Brackets come first, because their names contain hyphens.
 VARIANTS = (
     (re.compile("-LRB-"), "("),
     (re.compile("-RRB-"), ")"),
@@ -16,10 +16,10 @@ VARIANTS = (
 
 
 def plain_spelling(text: str) -> str:
-    """Give a text in which quotes, dashes, ellipses and brackets are of one kind each.
+    """Normalize the quotes, dashes, ellipses and brackets of a text.
 
     text (str): The text.
-    RETURNS (str): The text, to be compared with another one.
+    RETURNS (str): The normalized text, for comparison with another one.
     """
     for pattern, plain in VARIANTS:
         text = pattern.sub(plain, text)

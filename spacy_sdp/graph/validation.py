@@ -1,4 +1,4 @@
-"""What makes a graph valid, and what is said of one that is not."""
+"""Validation of arcs, nodes and frames."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from .spans import sentence_numbers
 
 
 def check_arcs(doc: Doc, arcs: Iterable[ArcTuple | Arc]) -> list[IndexedArc]:
-    """Give arcs as they are stored, if all of them are arcs that a Doc can have.
+    """Validate the arcs of a Doc and convert them to the form they are stored in.
 
     doc (Doc): The document the indices refer to.
     arcs (Iterable[ArcTuple | Arc]): The arcs.
-    RETURNS (List[IndexedArc]): The same arcs.
+    RETURNS (List[IndexedArc]): The converted arcs.
     """
     sentence_of = sentence_numbers(doc)
     arcs = _to_list(arcs, "arcs")
@@ -28,7 +28,7 @@ def check_arcs(doc: Doc, arcs: Iterable[ArcTuple | Arc]) -> list[IndexedArc]:
         arc = _to_indexed(each)
         reason = _why_not(arc, sentence_of)
         if reason is None and arc[:3] in seen:
-            reason = "a duplicate; the same arc was given before."
+            reason = "the same arc was already given."
         if reason is not None:
             raise ValueError(f"Invalid arc {quote(tuple(arc[:3]))}: {reason}")
         seen.add(arc[:3])
@@ -37,35 +37,35 @@ def check_arcs(doc: Doc, arcs: Iterable[ArcTuple | Arc]) -> list[IndexedArc]:
 
 
 def check_nodes(doc: Doc, indices: Iterable[Any], kind: str) -> list[int]:
-    """Give indices of tokens, if they are that, and different ones.
+    """Validate the indices of nodes, which must be different tokens of the Doc.
 
     doc (Doc): The document the indices refer to.
     indices (Iterable[Any]): The indices.
-    kind (str): What they are, for the message of an error.
-    RETURNS (List[int]): The same indices.
+    kind (str): The kind of nodes, for error messages.
+    RETURNS (List[int]): The indices.
     """
     checked = [_to_index(i, kind) for i in _to_list(indices, f"{kind}s")]
     for i in checked:
         if not 0 <= i < len(doc):
-            raise ValueError(
-                f"Invalid {kind} {i}: not a token of the Doc of {len(doc)} tokens."
-            )
+            raise ValueError(f"Invalid {kind} {i}: the Doc has {len(doc)} tokens.")
     if len(set(checked)) != len(checked):
         raise ValueError(f"A {kind} is given twice: {sorted(checked)}.")
     return checked
 
 
 def check_frames(doc: Doc, frames: Mapping[int, str]) -> dict[int, str]:
-    """Give the frames of tokens, if they are that.
+    """Validate the frames of tokens, which must be strings.
 
     doc (Doc): The document the indices refer to.
-    frames (Mapping[int, str]): The frames by the indices of tokens.
-    RETURNS (Dict[int, str]): The same frames.
+    frames (Mapping[int, str]): The frames by token index.
+    RETURNS (Dict[int, str]): The frames.
     """
     nodes = check_nodes(doc, frames, "frame")
     for i, frame in zip(nodes, frames.values(), strict=True):
         if not isinstance(frame, str):
-            raise ValueError(f"Invalid frame of token {i}: {quote(frame)} is no text.")
+            raise ValueError(
+                f"Invalid frame of token {i}: expected a string, found {quote(frame)}."
+            )
     return dict(zip(nodes, frames.values(), strict=True))
 
 
@@ -94,7 +94,7 @@ def _to_indexed(arc: ArcTuple | Arc) -> IndexedArc:
         return IndexedArc(arc.head.i, arc.dep.i, arc.label, arc.score)
     try:
         head, dep, label, score = arc if len(arc) == 4 else (*arc, None)
-        # numpy's numbers are accepted, but are not what is stored.
+        # NumPy integers are accepted, but stored as Python's own.
         head, dep = _to_index(head, "head"), _to_index(dep, "dep")
         score = None if score is None else float(score)
     except (TypeError, ValueError, OverflowError):
@@ -106,15 +106,15 @@ def _to_indexed(arc: ArcTuple | Arc) -> IndexedArc:
 
 
 def _why_not(arc: IndexedArc, sentence_of: list[int]) -> str | None:
-    """Say why there cannot be such an arc; None if there can."""
+    """Get the reason why an arc is invalid, or None if it is valid."""
     size = len(sentence_of)
     for name, i in (("head", arc.head), ("dep", arc.dep)):
         if not 0 <= i < size:
-            return f"{name} {i} is not a token of the Doc of {size} tokens."
+            return f"{name} {i} is not a token of the Doc, which has {size} tokens."
     if not isinstance(arc.label, str) or not arc.label:
-        return "the label has to be a non-empty string."
+        return "the label must be a non-empty string."
     if arc.head == arc.dep:
-        return "a self-loop; a word cannot be its own argument."
+        return "it is a self-loop; a word cannot be its own argument."
     if sentence_of[arc.head] != sentence_of[arc.dep]:
         return "it crosses a sentence boundary."
     return None

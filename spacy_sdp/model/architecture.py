@@ -37,11 +37,11 @@ def MeanFieldParser(
     """Build the parser of Yang and Tu (2022), "Modeling Label Correlations for
     Second-Order Semantic Dependency Parsing with Mean-Field Inference".
 
-    Set dropouts here: `dropout` in the section `[training]` does not reach torch. Each
-    sentence has one dropout mask for all of its words.
+    Set dropout rates here: `dropout` in the section `[training]` does not affect torch
+    modules. All words of a sentence share one dropout mask.
 
-    tok2vec (Model): The token vectors: a listener, or a model of its own.
-    inference (Inference): How scores become posteriors: `spacy_sdp.mean_field.v1`,
+    tok2vec (Model): The token vectors, from a listener or a separate model.
+    inference (Inference): The inference algorithm: `spacy_sdp.mean_field.v1`,
         `spacy_sdp.belief_propagation.v1` or `spacy_sdp.first_order.v1`.
     nO (int): Number of labels, set by the component.
     """
@@ -54,7 +54,7 @@ def build_model(
     settings: Settings,
     nO: int | None,
 ) -> Model[list[Doc], ArcScores | ArcPosteriors]:
-    """Build a parser's model.
+    """Build the model of a parser.
 
     tok2vec (Model): The token vectors.
     inference (Inference): The inference.
@@ -68,7 +68,7 @@ def build_model(
         convert_inputs=_convert_inputs,
         convert_outputs=_convert_outputs,
     )
-    # The network can only be built when the labels are known.
+    # The network is built in init, when the labels are known.
     network.shims[0] = NetworkShim(settings, inference)
     return Model(
         "sdp_meanfield",
@@ -85,7 +85,7 @@ def init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
     """Build the network for the width of the vectors and what is to be predicted."""
     tok2vec = model.get_ref("tok2vec")
     tok2vec.initialize(X=X)
-    # Not all layers that give vectors know their width, so look at one.
+    # Not all tok2vec layers know their width, so check their output.
     width = tok2vec.predict(X[:1])[0].shape[1] if X else tok2vec.get_dim("nO")
     n_frames = model.get_dim("nF") if model.has_dim("nF") else 0
     _shim(model).build(width, model.get_dim("nO"), n_frames)
@@ -96,8 +96,9 @@ def forward(
 ) -> tuple[ArcScores | ArcPosteriors, Callable[[ArcGradients], list[Doc]]]:
     """Score all arcs of all sentences.
 
-    In training, a batch may come with its gold arcs, which are then not pruned. The
-    gradient is that of `ArcScores`: of `first_order`, `refined`, `labels` and `frames`.
+    In training, a batch may include its gold arcs, which are then not pruned. The
+    gradient has one part for each of `first_order`, `refined`, `labels` and
+    `frames` in `ArcScores`.
     """
     ops = model.ops
     network, shim = model.get_ref("network"), _shim(model)
@@ -115,11 +116,11 @@ def forward(
         inputs = (table[rows], batch.lengths, gold, norms)
         outputs, backprop_network = network(inputs, is_train)
     else:
-        # Nothing to score, but the encoder waits for its gradient all the same.
+        # There is nothing to score, but the encoder still expects a gradient.
         outputs, backprop_network = _no_outputs(ops, is_train), lambda _: 0.0
 
     def backprop(gradients: ArcGradients) -> list[Doc]:
-        # Tokens that are not words have no part in the scores.
+        # Tokens that are not words do not affect the scores.
         d_table = ops.alloc2f(*table.shape)
         d_table[rows] = backprop_network(gradients)
         return backprop_vectors(ops.unflatten(d_table, doc_lengths))
@@ -166,7 +167,7 @@ def _convert_outputs(
     def to_torch(gradients: ArcGradients) -> ArgsKwargs:
         assert isinstance(outputs, Scores)  # posteriors are not for training
         scored = (outputs.first_order, outputs.refined, outputs.labels, outputs.frames)
-        # What is empty was not computed from anything.
+        # Empty tensors were not computed by the network and have no gradient.
         pairs = [
             (tensor, xp2torch(model.ops.as_contig(gradient), device=tensor.device))
             for tensor, gradient in zip(scored, cast(Any, gradients), strict=True)

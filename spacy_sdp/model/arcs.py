@@ -1,8 +1,8 @@
-"""Which arcs there are: their order, their nodes and their labels.
+"""The arcs of a batch: their order, their nodes and their possible labels.
 
 The arcs of a sentence of n words are (n + 1) * n rows: for each head from the root to
 the last word, each dependent from the first word to the last, self-loops included.
-Sentences follow one another, and those of the same length are neighbours.
+Sentences are concatenated, and sentences of the same length are adjacent.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from .labels import FIRST_LABEL, ROOT
 
 
 def split_by_pairs(lengths: list[int], max_pairs: int) -> Iterator[list[int]]:
-    """Yield runs of sentences that have at most so many pairs of nodes together.
+    """Split sentences into runs with at most `max_pairs` pairs of nodes.
 
-    A sentence that has more by itself is a run of its own.
+    A sentence with more pairs has its own run.
     """
     piece: list[int] = []
     pairs = 0
@@ -51,7 +51,7 @@ class Arcs:
 
 
 class Block(NamedTuple):
-    """Sentences of the same length that follow one another."""
+    """Adjacent sentences of the same length."""
 
     n: int  # words in each
     sentences: int
@@ -60,12 +60,12 @@ class Block(NamedTuple):
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        """The arcs by sentence, head and dependent."""
+        """The number of sentences, heads and dependents."""
         return self.sentences, self.n + 1, self.n
 
 
 def to_blocks(lengths: list[int]) -> Iterator[Block]:
-    """Yield the sentences by length."""
+    """Group adjacent sentences of the same length."""
     node = arc = 0
     for n, group in groupby(lengths):
         count = len(list(group))
@@ -75,13 +75,13 @@ def to_blocks(lengths: list[int]) -> Iterator[Block]:
 
 
 def split_nodes(lengths: list[int], *tables: Tensor) -> Iterator[tuple[Tensor, ...]]:
-    """Yield the rows of nodes of sentences of the same length, (S, n + 1, ...)."""
+    """Split tables of nodes by sentence length, (S, n + 1, ...) each."""
     shapes = [block.shape[:2] for block in to_blocks(lengths)]
     return zip(*(_split(table, shapes) for table in tables), strict=True)
 
 
 def split_arcs(lengths: list[int], table: Tensor) -> Iterator[Tensor]:
-    """Yield the rows of arcs of sentences of the same length, (S, n + 1, n, ...)."""
+    """Split a table of arcs by sentence length, (S, n + 1, n, ...) each."""
     return _split(table, [block.shape for block in to_blocks(lengths)])
 
 
@@ -92,7 +92,7 @@ def _split(table: Tensor, shapes: Sequence[tuple[int, ...]]) -> Iterator[Tensor]
 
 
 def node_sentences(lengths: list[int], device: torch.device) -> Tensor:
-    """Give the number of the sentence of each node, (nodes,)."""
+    """Get the sentence number of each node, (nodes,)."""
     sizes = torch.tensor([n + 1 for n in lengths], device=device)
     return torch.arange(len(lengths), device=device).repeat_interleave(sizes)
 
@@ -100,10 +100,10 @@ def node_sentences(lengths: list[int], device: torch.device) -> Tensor:
 def locate(
     block: Block, sentence: Tensor, head: Tensor, dep: Tensor
 ) -> tuple[Arcs, Tensor]:
-    """Find arcs of a block in the tables of nodes and of arcs.
+    """Locate the arcs of a block in the tables of nodes and arcs.
 
     block (Block): The block.
-    sentence (Tensor): The sentence of each arc, counted in the block, (arcs,).
+    sentence (Tensor): The sentence of each arc, relative to the block, (arcs,).
     head (Tensor): Its head, 0 for the root, (arcs,).
     dep (Tensor): Its dependent, 1 for the first word, (arcs,).
     RETURNS (Tuple[Arcs, Tensor]): Their nodes, and their rows, (arcs,).
@@ -115,7 +115,7 @@ def locate(
 
 
 def all_arcs(lengths: list[int], device: torch.device) -> Arcs:
-    """Give the nodes of all arcs, in the order of their rows."""
+    """Get the nodes of all arcs, in row order."""
     found = []
     for block in to_blocks(lengths):
         everything = torch.ones(block.shape, dtype=torch.bool, device=device)
@@ -125,7 +125,9 @@ def all_arcs(lengths: list[int], device: torch.device) -> Arcs:
 
 
 def mask_labels_(scores: Tensor, from_root: Tensor) -> Tensor:
-    """Mask in place what cannot be: arcs from the root are NULL or root, others not.
+    """Mask impossible labels in place.
+
+    Arcs from the root can only be NULL or root, and other arcs cannot be root.
 
     scores (Tensor): The scores of arcs, (..., L).
     from_root (Tensor): Which of them come from the root, booleans, (...).
@@ -138,5 +140,5 @@ def mask_labels_(scores: Tensor, from_root: Tensor) -> Tensor:
 
 
 def valid_arcs(n: int, like: Tensor) -> Tensor:
-    """Tell arcs between different nodes (1) from self-loops (0), (n + 1, n)."""
+    """Get 1 for arcs between different nodes and 0 for self-loops, (n + 1, n)."""
     return 1 - torch.eye(n + 1, n + 1, dtype=like.dtype, device=like.device)[:, 1:]

@@ -18,11 +18,11 @@ def propagate_beliefs(
     """Yield the scores of unlabelled arcs after each iteration, (arcs, 2).
 
     Two arcs that are siblings, co-parents, or grandparent and grandchild share a
-    factor: a score for their both existing. A message is the log-odds that the one arc
+    factor, which scores the existence of both. A message is the log-odds that one arc
     of a factor sends to the other.
 
     first_order (Tensor): The first-order scores of the arcs, (arcs, 2).
-    arcs (Arcs): The arcs, none of them twice.
+    arcs (Arcs): The arcs, without duplicates.
     parts (List[Part]): The second-order scores, tied, with tables (nodes, R).
     iterations (int): The number of iterations.
     """
@@ -32,7 +32,7 @@ def propagate_beliefs(
     scores = first_order
     for _ in range(iterations):
         odds = scores[:, 1] - scores[:, 0]  # (arcs,)
-        # What each of a pair believes, but for what the other told it.
+        # The belief of each arc without the message from the other arc of the pair.
         belief = odds.index_select(0, pairs.flatten()).view_as(pairs) - messages
         told = softplus(belief + coupling) - softplus(belief)
         messages = told.flip(0)
@@ -44,19 +44,19 @@ def propagate_beliefs(
 
 
 def shared_factors(arcs: Arcs, parts: list[Part]) -> tuple[Tensor, Tensor]:
-    """Give all pairs of arcs that share a factor, (2, factors), and its score."""
+    """Get all pairs of arcs that share a factor, (2, factors), and their scores."""
     pairs, scores = [], []
     for part in parts:
         if part.type == GRANDPARENT:
-            continue  # the same factor as that of the grandchild, from below
+            continue  # the same factor as for the grandchild, seen from the other arc
         if part.type == SIBLING:
             one, other = _join(arcs.head, arcs.head)
         elif part.type == CO_PARENT:
             one, other = _join(arcs.dep, arcs.dep)
         else:
             one, other = _join(arcs.dep, arcs.head)
-        # Each pair once. Who is the grandparent is plain, but for an arc and its
-        # reverse, which are each other's.
+        # Each pair once. A grandchild pair is found in one order only, except for an
+        # arc and its reverse, which are each other's grandparent.
         is_once = one < other
         if part.type == GRANDCHILD:
             is_once |= arcs.dep[other] != arcs.head[one]
@@ -72,7 +72,7 @@ def shared_factors(arcs: Arcs, parts: list[Part]) -> tuple[Tensor, Tensor]:
 
 
 def _join(left: Tensor, right: Tensor) -> tuple[Tensor, Tensor]:
-    """Give the rows of all pairs of equal values."""
+    """Get the rows of all pairs of equal values."""
     order = torch.argsort(right, stable=True)
     sorted_right = right.index_select(0, order)
     start = torch.searchsorted(sorted_right, left)
@@ -84,7 +84,7 @@ def _join(left: Tensor, right: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _pair_scores(part: Part, arcs: Arcs, one: Tensor, other: Tensor) -> Tensor:
-    """The score of pairs of existing arcs, (pairs,)."""
+    """Compute the scores of pairs of existing arcs, (pairs,)."""
     own = part.head.index_select(0, arcs.head) * part.dep.index_select(0, arcs.dep)
     own = own * (part.label[1] * part.far_label[1])
     far = part.far.index_select(0, arcs.head if part.type == CO_PARENT else arcs.dep)

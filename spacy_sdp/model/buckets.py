@@ -1,4 +1,4 @@
-"""Reading spans of about the same length together, so that little of it is padding."""
+"""Batching of spans with similar lengths, to reduce padding in transformers."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from transformers.utils.generic import ModelOutput
 
 from .precision import Precision, autocast
 
-# What reading one more bucket costs, in word pieces: mostly a pass over all weights.
+# The overhead of one more bucket, in word pieces: mostly a pass over all weights.
 # Measured with MiniLM on a CPU.
 CALL_COST = 40
 
-# The outputs of transformers that have a row for each span, and which of their
-# dimensions are word pieces.
+# The outputs of transformers that have a row for each span, and their word piece
+# dimensions.
 PIECE_DIMENSIONS = {
     "last_hidden_state": (1,),
     "pooler_output": (),
@@ -29,7 +29,7 @@ PIECE_DIMENSIONS = {
 
 
 class Bucket(NamedTuple):
-    """Spans of a padded batch, and the columns where they have word pieces."""
+    """Spans of a padded batch, and the columns of their word pieces."""
 
     rows: list[int]
     columns: slice
@@ -41,14 +41,14 @@ def with_buckets(
     max_pieces: int,
     precision: Precision,
 ) -> Model[WordpieceBatch, ModelOutput]:
-    """Have a transformer read a batch in buckets of spans of about equal length.
+    """Wrap a transformer to read a batch in buckets of spans with similar lengths.
 
-    Input and output stay as they are: one batch, padded to its longest span.
+    Input and output do not change: one batch, padded to its longest span.
 
     wrapper (Model): spacy-transformers' `HFWrapper`.
-    max_pieces (int): Word pieces that are read at a time, with their padding.
-    precision (str): What the transformer computes in on a CPU.
-    RETURNS (Model): The wrapper's successor, which loads what the wrapper has saved.
+    max_pieces (int): Maximum number of word pieces in a bucket, including padding.
+    precision (str): The precision of the transformer on a CPU.
+    RETURNS (Model): A replacement of the wrapper that can load its saved weights.
     """
     return Model(
         wrapper.name,
@@ -81,7 +81,7 @@ def forward(
         (gradient,) = d_output.values()
         hidden = [output.last_hidden_state for output in outputs]
         gradients = [gradient[bucket] for bucket in buckets]
-        # One call for all, so that gradients of half precision are unscaled once.
+        # A single call, so that half-precision gradients are unscaled only once.
         _, backprop_all = runs[0]
         backprop_all(ArgsKwargs((hidden,), {"grad_tensors": gradients}))
         return []
@@ -90,15 +90,15 @@ def forward(
 
 
 def find_buckets(wordpieces: WordpieceBatch, max_pieces: int) -> list[Bucket]:
-    """Partition the spans of a batch.
+    """Partition the spans of a batch into buckets.
 
     wordpieces (WordpieceBatch): The batch, padded on the right or on the left.
-    max_pieces (int): Size of a bucket with its padding; a longer span is alone.
-    RETURNS (List[Bucket]): The buckets, each with spans of about the same length.
+    max_pieces (int): Maximum size of a bucket; a longer span has its own bucket.
+    RETURNS (List[Bucket]): The buckets, each with spans of similar length.
     """
     mask = numpy.asarray(wordpieces.attention_mask)
     width = mask.shape[1]
-    # A span may have no word pieces at all.
+    # A span may have no word pieces.
     lengths = [max(1, int(length)) for length in mask.sum(axis=1)]
     is_left = mask[:, 0].sum() < mask[:, -1].sum()
     buckets = []
@@ -110,14 +110,14 @@ def find_buckets(wordpieces: WordpieceBatch, max_pieces: int) -> list[Bucket]:
 
 
 def partition(lengths: Sequence[int], max_pieces: int) -> list[list[int]]:
-    """Find the buckets that cost least: what they are padded to, and their calls.
+    """Find the partition with the lowest cost: padded sizes plus call overhead.
 
     lengths (Sequence[int]): The length of each span.
-    max_pieces (int): Size of a bucket with its padding; a longer span is alone.
-    RETURNS (List[List[int]]): The spans of each bucket by ascending length.
+    max_pieces (int): Maximum size of a bucket; a longer span has its own bucket.
+    RETURNS (List[List[int]]): The spans of each bucket, in ascending length.
     """
     order = sorted(range(len(lengths)), key=lengths.__getitem__)
-    # Of the first 0, 1, 2, … spans: the least cost, and where their last bucket begins.
+    # For the first 0, 1, 2, … spans: the lowest cost, and the start of the last bucket.
     costs, begins = [0], [0]
     for end, span in enumerate(order, start=1):
         longest = lengths[span]
@@ -139,12 +139,13 @@ def partition(lengths: Sequence[int], max_pieces: int) -> list[list[int]]:
 def join(
     outputs: list[ModelOutput], buckets: list[Bucket], shape: tuple[int, int]
 ) -> ModelOutput:
-    """Put what was computed of each bucket to where its spans are in the batch.
+    """Join the outputs of the buckets in the order of the batch.
 
     outputs (List[ModelOutput]): The output of each bucket.
     buckets (List[Bucket]): The buckets.
-    shape (Tuple[int, int]): Spans of the batch, and word pieces of the longest one.
-    RETURNS (ModelOutput): What has a row for each span, in float32. The padding is 0.
+    shape (Tuple[int, int]): Number of spans, and of word pieces in the longest span.
+    RETURNS (ModelOutput): The outputs with a row for each span, in float32, padded
+        with 0.
     """
     joined: dict[str, torch.Tensor | tuple[torch.Tensor, ...]] = {}
     for name, first in outputs[0].items():

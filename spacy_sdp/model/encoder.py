@@ -1,4 +1,4 @@
-"""spacy-transformers' model, made fast on CPUs and safe for threads."""
+"""A thread-safe version of spacy-transformers' model that is faster on CPUs."""
 
 from collections.abc import Callable
 from typing import Any, cast
@@ -18,7 +18,7 @@ from .buckets import with_buckets
 from .precision import Precision, check_precision
 from .shim import ThreadSafeShim
 
-# Word pieces that are read at a time. More is no faster on CPUs.
+# Maximum number of word pieces in a bucket. Larger buckets are no faster on CPUs.
 MAX_PIECES = 1024
 
 
@@ -33,10 +33,10 @@ def TransformerModel(
     max_pieces: int = MAX_PIECES,
     precision: Precision = "float32",
 ) -> Model[list[Doc], FullTransformerBatch]:
-    """Build a transformer that pads little and can be used from several threads.
+    """Build a transformer that is thread-safe and computes less padding.
 
-    It takes the place of `spacy-transformers.TransformerModel.v3`: the first settings,
-    weights, saved files and listeners are the same.
+    It is a drop-in replacement for `spacy-transformers.TransformerModel.v3`, with the
+    same weights, saved files and listeners, and with additional settings.
 
     name (str): Name or path of the Hugging Face model.
     get_spans (Callable[[List[Doc]], List[List[Span]]]): The spans that the transformer
@@ -46,10 +46,10 @@ def TransformerModel(
     mixed_precision (bool): Whether to use half precision on a GPU.
     grad_scaler_config (Dict[str, Any]): Settings of the gradient scaler for mixed
         precision.
-    max_pieces (int): Spans of about equal length are read together, up to so many word
-        pieces.
-    precision (str): "float32", or "bfloat16" to compute in half precision on a CPU that
-        has instructions for it. The weights are float32 in both.
+    max_pieces (int): Spans of similar length are read together, up to this number of
+        word pieces.
+    precision (str): "float32", or "bfloat16" to compute in half precision on a CPU with
+        bfloat16 instructions. The weights are float32 in both cases.
     """
     check_precision(precision)
     model = HFTransformerModel(
@@ -85,12 +85,12 @@ def Tok2VecTransformer(
     max_pieces: int = MAX_PIECES,
     precision: Precision = "float32",
 ) -> Model[list[Doc], list[Floats2d]]:
-    """Build token vectors from a transformer of one component's own.
+    """Build a tok2vec layer with its own transformer.
 
-    This is what `nlp.replace_listeners` writes into the config in place of a listener
-    to `spacy_sdp.TransformerModel.v1`, whose settings it has.
+    `nlp.replace_listeners` writes this architecture into the config in place of a
+    listener to `spacy_sdp.TransformerModel.v1`. The other settings are the same.
 
-    pooling (Model): Reduces the vectors of word pieces to one a token.
+    pooling (Model): Reduces the vectors of word pieces to one vector for each token.
     grad_factor (float): Scales the gradient that the transformer receives.
     """
     transformer = TransformerModel(
@@ -103,7 +103,7 @@ def Tok2VecTransformer(
         max_pieces,
         precision,
     )
-    # Nested as the layers of a replaced listener are, so that weights can be loaded.
+    # Same nesting as the layers of a replaced listener, so that weights can be loaded.
     return chain(
         chain(transformer, split_trf_batch()), trfs2arrays(pooling, grad_factor)
     )
@@ -119,13 +119,13 @@ def _replace_listener_cfg(
 
 
 class EncoderShim(ThreadSafeShim, HFShim):
-    """spacy-transformers' shim, safe for threads."""
+    """A thread-safe version of spacy-transformers' shim."""
 
     def from_bytes(self, bytes_data: bytes) -> "EncoderShim":
         super().from_bytes(bytes_data)
         if self._model is not None:
             self._model.eval()
-            # The first call configures the tokenizer's padding. Later ones find it as
-            # they want it, so that threads do not write to it.
+            # The first call configures the tokenizer's padding. Later calls do not
+            # change it, so threads do not write to it.
             huggingface_tokenize(self._hfmodel.tokenizer, ["word"])
         return self

@@ -10,25 +10,25 @@ from torch import Tensor, nn
 
 from .layers import Embedding, FactorMLPs
 
-# What connects two arcs that exchange messages, as settings name it.
+# The relations between arcs that exchange messages, as named in the settings.
 RELATIONS = SIBLING, CO_PARENT, GRANDPARENT = ("sibling", "co-parent", "grandparent")
-# A grandparent seen from the other arc.
+# The grandparent relation from the perspective of the other arc.
 GRANDCHILD = "grandchild"
 
-# The parts of a relation, which have factors of their own unless they are tied.
+# The parts of each relation, which have separate factors unless they are tied.
 PARTS = {
     SIBLING: (SIBLING,),
     CO_PARENT: (CO_PARENT,),
     GRANDPARENT: (GRANDCHILD, GRANDPARENT),
 }
-# Parts whose arcs have the head of the neighbour in common. The others have its
-# dependent in common.
+# Parts in which all neighbours of an arc have the same head. In the other parts, they
+# have the same dependent.
 COMMON_HEAD = (SIBLING, GRANDCHILD)
 
 NODE_FACTORS = ("head", "dep", "far")
 LABEL_FACTORS = ("label", "far_label")
-# The scores of one energy are symmetric for siblings and co-parents, and the same for a
-# grandparent and its grandchild, so that these factors equal others.
+# With a single energy function, scores are symmetric for siblings and co-parents, and
+# the same for a grandparent and its grandchild, so these factors equal others.
 TIED = {
     (SIBLING, "far"): (SIBLING, "dep"),
     (SIBLING, "far_label"): (SIBLING, "label"),
@@ -41,9 +41,9 @@ TIED = {
     (GRANDPARENT, "far_label"): (GRANDCHILD, "label"),
 }
 
-# Scale of the label factors at the start. The second-order scores are products of five
-# factors: if one was zero, none of the others would get a gradient; this scale makes
-# the messages small beside the first-order scores, but not negligible.
+# Initial scale of the label factors. Second-order scores are products of five factors:
+# if one of them were zero, the others would get no gradient. With this scale, messages
+# are small compared to the first-order scores, but not negligible.
 LABEL_FACTOR_SCALE = 0.1
 
 Name = tuple[str, str]  # of a part, of its factor
@@ -71,7 +71,7 @@ class Part(NamedTuple):
 
 
 class SecondOrder(nn.Module):
-    """The factors of all parts, from the states of nodes and from labels."""
+    """Computes the factors of all parts from node states and from labels."""
 
     def __init__(
         self,
@@ -87,10 +87,10 @@ class SecondOrder(nn.Module):
     ) -> None:
         """Build the module with fresh weights.
 
-        width (int): Width of the states of nodes.
+        width (int): Width of the node states.
         n_labels (Optional[int]): Number of labels; None if arcs have none.
         relations (Sequence[str]): Some of `RELATIONS`.
-        tied (bool): Whether the scores are those of one energy.
+        tied (bool): Whether to use the scores of a single energy function.
         null_factors (bool): Whether the label NULL has factors other than zero.
         hidden (int): Width of the layers before the factors.
         rank (int): The rank.
@@ -119,13 +119,13 @@ class SecondOrder(nn.Module):
                 self.label_factors.weight.mul_(LABEL_FACTOR_SCALE)
 
     def of_nodes(self, states: Tensor, sentence_of: Tensor) -> Tensor:
-        """Give the factors of all nodes, (nodes, node factors, R)."""
+        """Compute the factors of all nodes, (nodes, node factors, R)."""
         return self.node_factors(states, sentence_of)
 
     def of_labels(self) -> Tensor:
-        """Give the factors of all labels, (L, label factors, R).
+        """Compute the factors of all labels, (L, label factors, R).
 
-        An unlabelled arc has two, NULL and not NULL, and nothing to learn about them.
+        Unlabelled arcs have two labels, NULL and not NULL, whose factors are constant.
         """
         if self.labels is None or self.label_factors is None:
             factors = self.node_factors.weight.new_full(
@@ -141,9 +141,9 @@ class SecondOrder(nn.Module):
         return torch.cat([torch.zeros_like(factors[:1]), factors[1:]])
 
     def parts(self, nodes: Tensor, labels: Tensor) -> list[Part]:
-        """Name the factors of some nodes.
+        """Get the parts with their factors by name.
 
-        nodes (Tensor): Their factors, (..., node factors, R).
+        nodes (Tensor): The factors of the nodes, (..., node factors, R).
         labels (Tensor): The factors of the labels, (L, label factors, R).
         """
         by_name: dict[Name, Tensor] = {
@@ -163,7 +163,7 @@ class SecondOrder(nn.Module):
 
 
 def part_types(relations: Sequence[str]) -> list[str]:
-    """Give the types of parts of some relations, always in the same order."""
+    """Get the types of the parts of some relations, in a fixed order."""
     return [
         type_
         for relation in RELATIONS
@@ -175,11 +175,11 @@ def part_types(relations: Sequence[str]) -> list[str]:
 def factor_names(
     relations: Sequence[str], factors: Sequence[str], *, tied: bool
 ) -> list[Name]:
-    """Give the names of the factors that have weights, in the order of these.
+    """Get the names of the factors that have weights, in the order of the weights.
 
     relations (Sequence[str]): Some of `RELATIONS`.
     factors (Sequence[str]): `NODE_FACTORS` or `LABEL_FACTORS`.
-    tied (bool): Whether the scores are those of one energy.
+    tied (bool): Whether to use the scores of a single energy function.
     """
     names = [(type_, factor) for type_ in part_types(relations) for factor in factors]
     return [name for name in names if not tied or name not in TIED]

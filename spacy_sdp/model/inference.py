@@ -1,6 +1,6 @@
-"""Inference as a block in the config: `[components.sdp_meanfield.model.inference]`.
+"""Inference algorithms, for the block `[components.sdp_meanfield.model.inference]`.
 
-A new kind of inference is a dataclass of settings derived from `Inference`, registered
+To add an algorithm, derive a dataclass of its settings from `Inference` and register it
 in `@misc`.
 """
 
@@ -26,27 +26,27 @@ class Problem:
     lengths: list[int]  # the words in each sentence
     arcs: Arcs
     scores: Tensor  # first-order scores of the arcs, (arcs, labels)
-    is_complete: bool  # whether the arcs are all arcs, self-loops included, by rows
+    is_complete: bool  # whether these are all arcs in row order, with self-loops
     second_order: SecondOrder
     node_factors: Tensor  # (nodes, node factors, rank)
     label_factors: Tensor  # (labels, label factors, rank)
 
 
 class Inference(ABC):
-    """How scores become posteriors."""
+    """An inference algorithm, which turns scores into posteriors."""
 
-    # Train the scores before and after each iteration, or only the last ones.
+    # "all" trains the scores before and after each iteration, "last" only the last.
     supervise: str = "all"
-    # Whether `refine` wants problems that are complete, if nothing is pruned.
+    # Whether `refine` expects complete problems if nothing is pruned.
     wants_all_arcs: bool = False
-    # The most words of a sentence, if nothing is pruned.
+    # Maximum number of words in a sentence if nothing is pruned.
     longest_unpruned: int = 1000
 
     def __post_init__(self) -> None:
         check_settings(self)
 
     def check(self, settings: Settings) -> None:  # noqa: B027
-        """Refuse settings of the model that do not fit; by default, all do.
+        """Raise an error if the settings of the model are not supported.
 
         settings (Settings): The settings of the model.
         """
@@ -54,9 +54,9 @@ class Inference(ABC):
     def build(
         self, width: int, n_labels: int, settings: Settings
     ) -> SecondOrder | None:
-        """Make the part of the network that learns second-order scores, if any.
+        """Build the module that computes second-order scores, if any.
 
-        width (int): Width of the states of nodes.
+        width (int): Width of the node states.
         n_labels (int): Number of labels, NULL and root included.
         settings (Settings): The settings of the model.
         """
@@ -75,7 +75,7 @@ class Inference(ABC):
 @registry.misc("spacy_sdp.first_order.v1")
 @dataclass(frozen=True)
 class FirstOrder(Inference):
-    """No inference: arcs do not see each other."""
+    """No inference: arcs do not exchange messages."""
 
     def refine(self, problem: Problem, is_train: bool) -> Iterator[Tensor]:
         return iter(())
@@ -83,7 +83,7 @@ class FirstOrder(Inference):
 
 @dataclass(frozen=True)
 class SecondOrderInference(Inference):
-    """What both algorithms of the literature have in common."""
+    """The settings that mean field and belief propagation have in common."""
 
     parts: Sequence[str] = setting(
         RELATIONS,
@@ -117,17 +117,17 @@ class MeanField(SecondOrderInference):
 
     tied: bool = setting(
         False,
-        "Use the scores of a single energy: symmetric for siblings and co-parents, and "
-        "the same for a grandparent and its grandchild. Otherwise each direction has "
-        "factors of its own.",
+        "Use the scores of a single energy function: symmetric for siblings and "
+        "co-parents, and the same for a grandparent and its grandchild. Otherwise each "
+        "direction has separate factors.",
     )
     exclude_self: bool = setting(
         True,
-        "Leave an arc out of its own messages. In the published formulas it is its own "
-        "sibling and co-parent.",
+        "Exclude an arc from its own messages. In the published formulas, an arc is "
+        "its own sibling and co-parent.",
     )
     null_factors: bool = setting(
-        False, "Let the absence of an arc send and receive messages, too."
+        False, "Let absent arcs (the label NULL) send and receive messages, too."
     )
 
     wants_all_arcs = True
@@ -165,7 +165,7 @@ class MeanField(SecondOrderInference):
                 null_sends=self.null_factors,
             )
             return iterate(step, problem.scores, iterations)
-        # Sentences of the same length at a time, and then iteration by iteration.
+        # One generator for each sentence length, which are joined by iteration.
         blocks = [
             iterate(
                 ExactMeanField(
@@ -188,9 +188,9 @@ class MeanField(SecondOrderInference):
 @registry.misc("spacy_sdp.belief_propagation.v1")
 @dataclass(frozen=True)
 class BeliefPropagation(SecondOrderInference):
-    """Loopy belief propagation between unlabelled arcs, of Wang et al. (2019)."""
+    """Loopy belief propagation between unlabelled arcs (Wang et al., 2019)."""
 
-    # Its memory grows with the cube of the length.
+    # Memory grows with the cube of the sentence length.
     longest_unpruned = 150
 
     def check(self, settings: Settings) -> None:

@@ -15,10 +15,10 @@ factors of a `Part`, label a receives
     gathered[i, r] = sum over k of  far[k, r] sent[i, k, r]
     sent[i, k, r]  = sum over b of  far_label[b, r] Q[i, k, b]
 
-What is gathered does not depend on j, so all arcs of the head i share it, which makes
-the update quadratic in the length of the sentence instead of cubic. `ExactMeanField`
-lets all arcs of sentences of the same length exchange messages, `PrunedMeanField` only
-the arcs of a list.
+`gathered` does not depend on j, so all arcs of the head i share it. This makes the
+update quadratic in the length of the sentence instead of cubic. `ExactMeanField` lets
+all arcs of sentences of the same length exchange messages, `PrunedMeanField` only the
+arcs of a list.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from torch.nn.functional import pad
 from .arcs import Arcs, valid_arcs
 from .factors import CO_PARENT, COMMON_HEAD, GRANDCHILD, GRANDPARENT, SIBLING, Part
 
-# How many numbers are worked on at a time: a few megabytes.
+# Maximum size of intermediate results, in numbers: a few megabytes.
 CELLS_AT_ONCE = 500_000
 
 
@@ -56,16 +56,17 @@ def iterate(
 class Rows(NamedTuple):
     """The factors of a part as rows and columns of receiving arcs.
 
-    The rows of siblings and grandparents are heads, and the columns are dependents; for
-    co-parents and grandchildren it is the other way round.
+    For siblings and grandparents, rows are heads and columns are dependents. For
+    co-parents and grandchildren, it is the other way around.
     """
 
     part: Part
     row: Tensor  # (S, rows, R)
     column: Tensor  # (S, columns, R)
     far: Tensor  # of the far ends of neighbours, (S, n or n + 1, R)
-    # What does not change: products of the factors of far ends and labels, and of those
-    # of columns and labels, (S, nodes * L, R). They pay if labels are fewer than words.
+    # Products of the factors of far ends and labels, and of columns and labels,
+    # (S, nodes * L, R). Computing them in advance pays off if there are fewer labels
+    # than words.
     products: tuple[Tensor, Tensor] | None
 
 
@@ -79,7 +80,7 @@ class ExactMeanField:
         *,
         exclude_self: bool = True,
     ) -> None:
-        """Compute what does not change between iterations.
+        """Compute the values that do not change between iterations.
 
         first_order (Tensor): The first-order scores, (S, n + 1, n, L).
         parts (List[Part]): The second-order scores, with tables (S, n + 1, R).
@@ -109,7 +110,7 @@ class ExactMeanField:
         return self.exclude_self and part.type in (SIBLING, CO_PARENT)
 
     def __call__(self, posteriors: Tensor) -> Tensor:
-        """Give better scores, (arcs, L), given posteriors."""
+        """Compute the next scores, (arcs, L), from posteriors."""
         by_head = posteriors.view_as(self.first_order) * self.valid  # (S, n + 1, n, L)
         by_dep = by_head.transpose(1, 2).contiguous()  # (S, n, n + 1, L)
         rows_are_heads, rows_are_deps = [self.first_order], []
@@ -123,12 +124,12 @@ class ExactMeanField:
         new = reduce(torch.add, rows_are_heads)
         if rows_are_deps:
             new = new + reduce(torch.add, rows_are_deps).transpose(1, 2)
-        # Self-loops receive nothing, so that they never change.
+        # Self-loops receive nothing, so their scores never change.
         new = torch.where(self.is_valid, new, self.first_order)
         return new.flatten(0, 2)
 
     def _messages(self, sent: Tensor, rows: Rows) -> Tensor:
-        """What all arcs receive from their neighbours of one type."""
+        """Compute what all arcs receive from one type of neighbours."""
         part, row, column, far, products = rows
         if self._leaves_out_self(part):
             return _without_self(sent, row, column, far, part)
@@ -193,9 +194,9 @@ def _by_chunks(
     rows: list[Tensor],
     columns: list[Tensor],
 ) -> Tensor:
-    """Apply a function of rows and columns to some rows of some sentences at a time.
+    """Apply a function of rows and columns to chunks of rows and sentences.
 
-    What it makes in between, (S, rows, columns, R), then stays in the cache.
+    Its intermediate results, (S, rows, columns, R), then stay in the cache.
     """
     sentences, n_rows = rows[0].shape[:2]
     cells = columns[0].shape[1] * rank  # of a row
@@ -218,7 +219,7 @@ def _by_chunks(
 
 
 class PrunedMeanField:
-    """Mean field between the arcs of a list; all others are taken to be NULL."""
+    """Mean field between the arcs of a list; all other arcs are assumed to be NULL."""
 
     def __init__(
         self,
@@ -230,13 +231,13 @@ class PrunedMeanField:
         exclude_self: bool = True,
         null_sends: bool = True,
     ) -> None:
-        """Compute what does not change between iterations.
+        """Compute the values that do not change between iterations.
 
         first_order (Tensor): The first-order scores of the arcs, (arcs, L).
-        arcs (Arcs): The arcs, none of them twice.
+        arcs (Arcs): The arcs, without duplicates.
         parts (List[Part]): The second-order scores, with tables (nodes, R).
-        node_sentence (Tensor): The number of the sentence of each node, the root of a
-            sentence being its first node, (nodes,).
+        node_sentence (Tensor): The sentence number of each node, where the root of a
+            sentence is its first node, (nodes,).
         exclude_self (bool): As for `ExactMeanField`.
         null_sends (bool): Whether the factors of NULL may be other than zero.
         """
@@ -254,15 +255,15 @@ class PrunedMeanField:
             )
             for part in parts
         ]  # (arcs, R) each
-        # An arc that is not in the list sends what NULL sends. A node gathers that from
-        # all its arcs, and those in the list add what they have beyond it.
+        # Arcs that are not in the list send what NULL sends. A node gathers this from
+        # all its possible arcs, and the arcs in the list add their difference to it.
         self.sent_by_null = [
             _sent_by_null(part, node_sentence) if null_sends else None for part in parts
         ]
         self.n_nodes = len(node_sentence)
 
     def __call__(self, posteriors: Tensor) -> Tensor:
-        """Give better scores, (arcs, L), given posteriors."""
+        """Compute the next scores, (arcs, L), from posteriors."""
         new = self.first_order
         for part, own, far, null in zip(
             self.parts, self.own, self.far, self.sent_by_null, strict=True
@@ -274,7 +275,7 @@ class PrunedMeanField:
     def _receive(
         self, posteriors: Tensor, part: Part, far: Tensor, null: Tensor | None
     ) -> Tensor:
-        """What each arc receives from its neighbours of one type, before its labels."""
+        """Compute what each arc receives from one type of neighbours, before labels."""
         near_end, far_end = self.arcs.head, self.arcs.dep
         if part.type not in COMMON_HEAD:
             near_end, far_end = far_end, near_end
@@ -291,15 +292,15 @@ class PrunedMeanField:
 
 
 def _sent_by_null(part: Part, node_sentence: Tensor) -> Tensor:
-    """What each node gathers if none of its possible arcs exist, (nodes, R)."""
+    """Compute what each node gathers if none of its arcs exist, (nodes, R)."""
     is_root = torch.ones_like(node_sentence, dtype=torch.bool)
     is_root[1:] = node_sentence[1:] != node_sentence[:-1]
     is_root = is_root.unsqueeze(1)
-    # A dependent is a word, a head may be the root; no node is attached to itself.
+    # Only a head can be the root, and no node is attached to itself.
     far = part.far.masked_fill(is_root, 0) if part.type in COMMON_HEAD else part.far
     sums = far.new_zeros(int(node_sentence[-1]) + 1, far.shape[1])
     sums = sums.index_add(0, node_sentence, far).index_select(0, node_sentence) - far
     if part.type not in COMMON_HEAD:
-        # Nothing is attached to the root as its dependent.
+        # The root is never a dependent.
         sums = sums.masked_fill(is_root, 0)
     return sums * part.far_label[:1]

@@ -1,4 +1,4 @@
-"""Which arcs are candidates: probable enough to be labelled, and to see each other."""
+"""Pruning: which arcs are labelled and take part in inference."""
 
 from __future__ import annotations
 
@@ -11,15 +11,14 @@ from torch import Tensor
 from .arcs import Arcs, Block, all_arcs, locate
 from .labels import NULL
 
-# The most heads of a word that are left. It matters at the beginning of training only.
+# Maximum number of candidate heads of a word. It only matters early in training.
 MAX_HEADS = 10
 
 
 class Candidates(NamedTuple):
     """The arcs that are labelled and take part in inference.
 
-    They are sorted by their dependents, but for exact inference, where they are all
-    arcs in the order of their rows.
+    They are sorted by dependent. For exact inference, they are all arcs in row order.
     """
 
     arcs: Arcs
@@ -33,7 +32,7 @@ class Candidates(NamedTuple):
 
 
 def choose_all(lengths: list[int], first_order: Tensor) -> Candidates:
-    """Take all arcs as candidates, given their first-order scores, (E, L or 2)."""
+    """Choose all arcs as candidates, given their first-order scores, (E, L or 2)."""
     rows = torch.arange(len(first_order), device=first_order.device)
     return Candidates(all_arcs(lengths, first_order.device), rows, first_order)
 
@@ -50,7 +49,7 @@ def choose(
     block (Block): The sentences.
     first_dep (int): The first of the dependents, 1 for the first word.
     scores (Tensor): First-order scores, (S, n + 1, dependents, L or 2).
-    prune (float): The least probability.
+    prune (float): The minimum probability.
     gold (Optional[Tensor]): Arcs that must not be left out, (S, n + 1, dependents).
     """
     keep = is_candidate(log_odds(scores.detach()), first_dep, prune)
@@ -64,15 +63,15 @@ def choose(
 def is_candidate(
     odds: Tensor, first_dep: int, prune: float, max_heads: int = MAX_HEADS
 ) -> Tensor:
-    """Tell which arcs are probable enough.
+    """Check which arcs are probable enough.
 
-    An arc whose score is NaN is a candidate, so that it does not go unnoticed.
+    Arcs with NaN scores are candidates, so that they do not go unnoticed.
 
     odds (Tensor): The log-odds of arcs by their first-order scores, of all heads and
         some dependents, (S, n + 1, dependents).
     first_dep (int): The first of these dependents, 1 for the first word.
-    prune (float): The least probability that there is an arc; 0 disables pruning.
-    max_heads (int): If pruning, the most heads of a dependent that are left.
+    prune (float): The minimum probability of an arc; 0 disables pruning.
+    max_heads (int): Maximum number of heads of a dependent, unless prune is 0.
     RETURNS (Tensor): Booleans, (S, n + 1, dependents).
     """
     _, heads, deps = odds.shape
@@ -90,5 +89,5 @@ def is_candidate(
 
 
 def log_odds(scores: Tensor) -> Tensor:
-    """Give the log-odds of any label against NULL, (...,), of scores, (..., L)."""
+    """Compute the log-odds of any label against NULL, (...,), from scores, (..., L)."""
     return scores[..., NULL + 1 :].logsumexp(-1) - scores[..., NULL]

@@ -1,7 +1,7 @@
-"""Every setting of the model, written down once.
+"""The settings of the model, each of which is declared in a single place.
 
-A setting is a field of a dataclass: its type, its default, what it may be and what it
-does. The signature of a registered function, its checks and its documentation follow.
+A setting is a field of a dataclass, with its type, default, limits and description. The
+signature, the checks and the documentation of registered functions are derived from it.
 """
 
 import inspect
@@ -23,18 +23,18 @@ def setting(
     """Declare a setting.
 
     default (Any): The default.
-    about (str): What it does.
-    least (Optional[float]): The smallest value.
-    below (Optional[float]): The value that it has to stay below.
-    choices (Optional[Tuple[str, ...]]): The values to choose from; of a list, the
-        values that it may contain.
+    about (str): The description.
+    least (Optional[float]): The minimum value.
+    below (Optional[float]): The value must be less than this.
+    choices (Optional[Tuple[str, ...]]): The allowed values. For a list, the values that
+        it may contain.
     """
     limits = {"least": least, "below": below, "choices": choices}
     return field(default=default, metadata={"about": about, **limits})
 
 
 def check_settings(settings: Any) -> None:
-    """Refuse values that a setting cannot have.
+    """Raise an error if a setting has an invalid value.
 
     settings (Any): A dataclass of settings.
     """
@@ -43,7 +43,7 @@ def check_settings(settings: Any) -> None:
         least, below, choices = (
             each.metadata[key] for key in ("least", "below", "choices")
         )
-        # NaN is neither less nor more than anything.
+        # Also refuses NaN, for which every comparison is false.
         if least is not None and value is not None and not value >= least:
             raise ValueError(f"{name} must be at least {least}, not {value}.")
         if below is not None and not value < below:
@@ -62,7 +62,7 @@ def check_settings(settings: Any) -> None:
 
 
 def describe_settings(settings: type) -> str:
-    """Give the documentation of settings, in the manner of an argument list.
+    """Format the documentation of settings as a list of arguments.
 
     settings (type): A dataclass of settings.
     """
@@ -77,10 +77,10 @@ def _type_name(type_: Any) -> str:
 
 
 def takes_settings(settings: type) -> Callable[[Function], Function]:
-    """Give a function the settings of a dataclass as keyword arguments.
+    """Add the settings of a dataclass to the signature and docstring of a function.
 
-    They replace its `**kwargs` where spaCy looks for the arguments of a registered
-    function, and `help()` for its documentation.
+    They replace its `**kwargs`, so that spaCy finds the arguments of the registered
+    function and `help()` shows their documentation.
 
     settings (type): A dataclass of settings.
     """
@@ -115,14 +115,14 @@ SCORES = ("factored", "joint", "unlabelled")
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings that all systems read, whatever their inference."""
+    """The settings that apply to all inference algorithms."""
 
     scores: str = setting(
         "factored",
-        "What an arc's first-order scores are. 'factored': the score of the arc plus "
+        "How first-order scores are computed. 'factored': the score of the arc plus "
         "the log-probability of its label, so that all labels learn together which "
         "words are connected. 'joint': one independent score for each label, as in "
-        "the paper. 'unlabelled': arcs are found first, and a separate classifier "
+        "the paper. 'unlabelled': arcs are predicted first, and a separate classifier "
         "labels them.",
         choices=SCORES,
     )
@@ -132,16 +132,16 @@ class Settings:
     )
     bypass_lstm: bool = setting(
         False,
-        "Concatenate the LSTM's input with its output, which shortens the way to a "
-        "transformer that is fine-tuned.",
+        "Concatenate the LSTM's input with its output, which gives a fine-tuned "
+        "transformer a shorter path to the scores.",
     )
     mlp_width: int = setting(
         150, "Width of the layers before the first-order scores.", least=1
     )
     label_width: int | None = setting(
         None,
-        "Width of the layers before the label scores, if arcs have scores of their "
-        "own ('factored' and 'unlabelled'). Defaults to mlp_width.",
+        "Width of the layers before the label scores, if arcs and labels are scored "
+        "separately ('factored' and 'unlabelled'). Defaults to mlp_width.",
         least=1,
     )
     embed_dropout: float = setting(
@@ -162,10 +162,10 @@ class Settings:
     )
     max_pairs: int = setting(
         50_000,
-        "Number of word pairs that are scored at a time. It bounds the memory of a "
-        "batch, and in prediction also that of a long sentence, and has no effect on "
-        "the result. Training, and inference without pruning, hold all pairs of one "
-        "sentence.",
+        "Maximum number of word pairs that are scored at a time. It limits the memory "
+        "for a batch and, in prediction, also for a long sentence. It does not change "
+        "the result. Training and inference without pruning hold all pairs of a "
+        "sentence in memory.",
         least=1,
     )
     frames: bool = setting(
@@ -187,8 +187,8 @@ class Settings:
     )
     grad_clip: float = setting(
         5.0,
-        "Maximum global norm of the gradient of the parser's own parameters, without "
-        "those of tok2vec; 0 disables clipping.",
+        "Maximum global norm of the gradient of the parser's own parameters, excluding "
+        "tok2vec; 0 disables clipping.",
         least=0,
     )
 
@@ -207,5 +207,5 @@ class Settings:
 
     @property
     def arcs_apart(self) -> bool:
-        """Whether arcs have scores of their own, apart from those of labels."""
+        """Whether arcs and labels are scored separately."""
         return self.scores != "joint"

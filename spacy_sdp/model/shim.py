@@ -21,11 +21,11 @@ from .upgrade import VERSION, upgrade_state
 class ThreadSafeShim(PyTorchShim):
     """A shim whose `predict` can be called from several threads at once.
 
-    thinc's own shim switches the module to evaluation mode and back again, so that the
-    dropout of one thread's module is on while another one predicts. Here the module is
-    always in evaluation mode. Updates run on a copy in training mode that shares all
-    parameters, so that whatever predicts between an update and its backward pass, or
-    is computed again in the backward pass, finds the mode that it needs.
+    thinc's own shim switches the module to evaluation mode and back, so one thread can
+    enable dropout while another one predicts. Here the module is always in evaluation
+    mode. Updates run on a copy in training mode that shares all parameters. Predictions
+    between an update and its backward pass, and computations that are repeated in the
+    backward pass, therefore use the right mode.
     """
 
     _trainer: PyTorchShim | None = None  # the copy that updates run on
@@ -50,8 +50,9 @@ class ThreadSafeShim(PyTorchShim):
 class NetworkShim(ThreadSafeShim):
     """A shim whose network is built when the labels are known.
 
-    What it was built for is saved beside the weights. The settings are not: they are in
-    the config, and those that have no weights may be changed when a pipeline is loaded.
+    The input width and the number of labels are saved with the weights. The settings
+    are not saved: they are in the config, and settings that do not affect the weights
+    can be changed when a pipeline is loaded.
     """
 
     def __init__(self, settings: Settings, inference: Inference) -> None:
@@ -64,9 +65,9 @@ class NetworkShim(ThreadSafeShim):
         return self._model is not None
 
     def check_length(self, words: int) -> None:
-        """Refuse a sentence that needs more memory than a machine may have.
+        """Raise an error if a sentence would need too much memory.
 
-        words (int): Its length.
+        words (int): The length of the sentence.
         """
         longest = self.inference.longest_unpruned
         if not self.settings.prune and words > longest:

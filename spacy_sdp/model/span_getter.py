@@ -1,4 +1,4 @@
-"""What a transformer sees at a time."""
+"""Span getter for transformers that read one sentence at a time."""
 
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -14,20 +14,20 @@ from ..graph.spans import sentences
 def make_sentence_spans(
     window: int = 128, stride: int = 96
 ) -> Callable[[Iterable[Doc]], list[list[Span]]]:
-    """Have a transformer read sentence by sentence.
+    """Create a span getter that lets a transformer read one sentence at a time.
 
-    A parser is mostly trained on single sentences. With a fixed window it would see
-    them together with their neighbours in a text, where it has never seen any, and so
-    find less. A component before the transformer has to find the sentences; without
-    boundaries, the whole Doc is one.
+    Parsers are mostly trained on single sentences. With fixed windows, the transformer
+    would see the neighbours of a sentence in running text, which it has not seen in
+    training, and accuracy would drop. A component before the transformer must set
+    sentence boundaries. Without boundaries, the whole Doc is one sentence.
 
-    window (int): Tokens of a sentence that are read at a time, at the most.
-    stride (int): How many tokens later the next window begins; those in between are
-        read twice.
+    window (int): Maximum number of tokens that are read at a time.
+    stride (int): Distance between the starts of two windows in a long sentence, which
+        overlap if it is smaller than `window`.
     """
     if not 0 < stride <= window:
         raise ValueError(
-            "The setting 'stride' has to be from 1 to 'window', so that no token is "
+            "The setting 'stride' must be between 1 and 'window', so that no token is "
             f"left out, not {stride} with a window of {window}."
         )
     return partial(get_sentence_spans, window=window, stride=stride)
@@ -36,11 +36,11 @@ def make_sentence_spans(
 def get_sentence_spans(
     docs: Iterable[Doc], window: int, stride: int
 ) -> list[list[Span]]:
-    """Give the sentences of each Doc, and the windows of those that are longer.
+    """Get the sentences of each Doc, and split long sentences into windows.
 
     docs (Iterable[Doc]): The documents.
-    window (int): Tokens of a span, at the most.
-    stride (int): How many tokens later the next span of a sentence begins.
+    window (int): Maximum number of tokens in a span.
+    stride (int): Distance between the starts of two spans of a sentence.
     RETURNS (List[List[Span]]): The spans of each Doc.
     """
     return [

@@ -52,8 +52,8 @@ def MeanFieldParser_v1(
 ) -> Model[list[Doc], ArcScores | ArcPosteriors]:
     """Build a parser from the settings of version 1.
 
-    Settings that version 2 does not have are accepted at the values that switched them
-    off, and `tolerance`, which only saved time, at any.
+    Settings that version 2 does not have are accepted at the values that disabled them.
+    `tolerance`, which only saved time, is ignored.
     """
     warnings.warn(
         "spacy_sdp.MeanFieldParser.v1 is deprecated and will be removed in the next "

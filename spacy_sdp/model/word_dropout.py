@@ -14,18 +14,18 @@ InT = TypeVar("InT", bound=list[Doc])
 
 @registry.layers("spacy_sdp.word_dropout.v1")
 def word_dropout(layer: Model[InT, list[Floats2d]], rate: float) -> Model:
-    """In training, set the vectors of some words to zero.
+    """Wrap a layer to set the vectors of random words to zero in training.
 
-    Around one of several layers that are concatenated, it makes the parser robust
-    against errors in what that layer sees, such as predicted tags. (`dropout` in the
-    section `[training]` sets the rate of thinc's own dropout layers, not of this one.)
+    Wrap one of several concatenated layers to make the parser robust to errors in the
+    input of this layer, such as predicted tags. `dropout` in the section `[training]`
+    sets the rate of thinc's own dropout layers, not of this one.
 
-    layer (Model): A layer that gives the vectors of the words of each Doc.
-    rate (float): The share of the words.
+    layer (Model): A layer that returns the word vectors of each Doc.
+    rate (float): The share of words to drop.
     """
     if not 0 <= rate < 1:
         raise ValueError(
-            "The setting 'rate' of spacy_sdp.word_dropout.v1 has to be at least 0 and "
+            "The setting 'rate' of spacy_sdp.word_dropout.v1 must be at least 0 and "
             f"less than 1, not {rate}."
         )
     return Model(
@@ -39,7 +39,7 @@ def word_dropout(layer: Model[InT, list[Floats2d]], rate: float) -> Model:
 
 
 def init(model: Model, X: list[Doc] | None = None, Y: object = None) -> None:
-    """Initialize the layer, which may know its width only then."""
+    """Initialize the wrapped layer, whose width may only be known then."""
     model.layers[0].initialize(X, Y)
     if model.layers[0].has_dim("nO"):
         model.set_dim("nO", model.layers[0].get_dim("nO"))
@@ -48,7 +48,7 @@ def init(model: Model, X: list[Doc] | None = None, Y: object = None) -> None:
 def forward(
     model: Model, docs: InT, is_train: bool
 ) -> tuple[list[Floats2d], Callable[[list[Floats2d]], InT]]:
-    """Give the vectors, some of them as zeros."""
+    """Compute the vectors, and in training set some of them to zero."""
     vectors, backprop_layer = model.layers[0](docs, is_train)
     rate = model.attrs["word_rate"]
     if not is_train or rate == 0:

@@ -1,1 +1,1 @@
-"""The components."""
+"""Pipeline components."""

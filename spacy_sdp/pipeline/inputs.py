@@ -1,4 +1,4 @@
-"""What a parser's model reads from Docs, and whether it is there."""
+"""Checks whether Docs have the annotations that a parser's model reads."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from spacy.pipeline.tok2vec import Tok2VecListener
 from spacy.tokens import Doc
 from thinc.api import Model
 
-# Attributes that only a component sets, and which one usually does.
+# Attributes that must be set by a component, with the usual one.
 SETTERS = {
     "TAG": "tagger",
     "POS": "morphologizer",
@@ -23,12 +23,12 @@ NAMES = {number: name for name, number in IDS.items()}
 
 
 def find_missing_inputs(model: Model[Any, Any], docs: list[Doc]) -> list[str]:
-    """Tell what the model reads that none of the Docs has.
+    """Find the inputs of a model that are missing in all Docs.
 
-    model (Model): The model, all of whose layers are looked at.
-    docs (List[Doc]): The Docs that it is about to read.
-    RETURNS (List[str]): For each input that is missing, what it is and the component
-        that should have set it.
+    model (Model): The model, all of whose layers are checked.
+    docs (List[Doc]): The Docs to process.
+    RETURNS (List[str]): A description of each missing input, with the component that
+        should have set it.
     """
     docs = [doc for doc in docs if any(not token.is_space for token in doc)]
     if not docs:
@@ -41,8 +41,8 @@ def find_missing_inputs(model: Model[Any, Any], docs: list[Doc]) -> list[str]:
 
 
 def _inputs(model: Model[Any, Any]) -> Iterator[tuple[str, Callable[[Doc], bool]]]:
-    """Yield what is read, with a function that tells whether a Doc has it."""
-    # Slow to import, and there by now if the model has such a layer.
+    """Yield each input, with a function that checks whether a Doc has it."""
+    # Slow to import, but already imported if the model has such a layer.
     from spacy_transformers.layers import TransformerListener
 
     for node in model.walk():

@@ -1,4 +1,4 @@
-"""The component `sdp_paragraphs`, for texts with more than one paragraph or speaker."""
+"""The component `sdp_paragraphs`, for texts with paragraphs, lists and dialogue."""
 
 import re
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, Token
 from thinc.types import Ints2d
 
-# What marks the item of a list, or a heading, where a line begins.
+# The mark of a list item or a heading at the start of a line.
 ITEM = re.compile(
     r"^[ \t]*((?:[-*\u2013•‣◦▪]|#{1,6}|\d{1,2}[.)])[ \t]+)\S", re.MULTILINE
 )
@@ -23,16 +23,16 @@ ITEM = re.compile(
     retokenizes=False,
 )
 def mend_sentence_boundaries(doc: Doc) -> Doc:
-    """Mend sentence boundaries around line breaks and quotation marks.
+    """Correct sentence boundaries around line breaks and quotation marks.
 
-    Treebanks have no line breaks and few quotations, so what learns to find sentences
-    from them knows little of headings, paragraphs, lists and dialogue. A blank line
-    always ends a sentence, an item of a list begins one and keeps its bullet or number,
-    whitespace belongs to the sentence before it, and marks belong to the words that
-    they are written together with.
+    Treebanks have no line breaks and few quotations, so components that are trained on
+    them do not handle headings, paragraphs, lists and dialogue well. A blank line
+    always ends a sentence. A list item starts a sentence and keeps its bullet or
+    number. Whitespace belongs to the sentence before it, and punctuation belongs to the
+    words that it is attached to.
 
-    doc (Doc): The document, with sentence boundaries. Those of a dependency tree stay
-        what they are.
+    doc (Doc): The document, with sentence boundaries. Boundaries of a dependency parse
+        are not changed.
     RETURNS (Doc): The same document.
     """
     if doc.has_annotation("DEP") or not doc.has_annotation("SENT_START"):
@@ -42,7 +42,7 @@ def mend_sentence_boundaries(doc: Doc) -> Doc:
         starts.difference_update(rest)
         starts.add(first)
     has_words, at_break = False, False
-    # All at once: to set Token.is_sent_start looks at the whole Doc each time.
+    # All at once, because setting Token.is_sent_start checks the whole Doc each time.
     column = numpy.full(len(doc), -1, dtype="int64")
     for token in doc:
         is_start = token.i in starts
@@ -57,7 +57,7 @@ def mend_sentence_boundaries(doc: Doc) -> Doc:
 
 
 def _list_items(doc: Doc) -> Iterator[range]:
-    """YIELDS (range): The tokens of each mark of an item, and its first word."""
+    """YIELDS (range): The tokens of each list mark, and the word after it."""
     for match in ITEM.finditer(doc.text):
         mark = doc.char_span(*match.span(1), alignment_mode="expand")
         assert mark is not None  # as the text is that of the tokens
@@ -65,12 +65,12 @@ def _list_items(doc: Doc) -> Iterator[range]:
 
 
 def _beginning(doc: Doc, start: int) -> int:
-    """Give where a sentence begins of which one of the first tokens is known."""
+    """Find the start of a sentence, given one of its first tokens."""
     after = start
     while after < len(doc) and not _is_apart(doc[after]) and _is_mark(doc[after]):
         after += 1
     if after == len(doc) or _is_apart(doc[after]):
-        # What closes the sentence before, if anything, is left to it.
+        # Closing punctuation belongs to the sentence before.
         return after
     before = start
     while not _is_apart(doc[before]) and _is_mark(doc[before - 1]):
@@ -79,7 +79,7 @@ def _beginning(doc: Doc, start: int) -> int:
 
 
 def _is_apart(token: Token) -> bool:
-    """Tell whether a token is written apart from the one before it."""
+    """Check whether a token is separated from the one before it by whitespace."""
     if token.i == 0:
         return True
     previous = token.nbor(-1)

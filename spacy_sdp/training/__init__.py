@@ -1,1 +1,1 @@
-"""What a training config can name."""
+"""Training: corpora, optimizers, checkpoints, silver data and weights."""

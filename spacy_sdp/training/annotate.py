@@ -1,4 +1,4 @@
-"""Silver data: sentences that a pipeline has annotated, to train another one on."""
+"""Silver data: sentences annotated by one pipeline to train another one."""
 
 import math
 from collections.abc import Iterable
@@ -11,14 +11,14 @@ from spacy.tokens import Doc
 from ..graph.extensions import DEFAULT_ATTR, get_graph
 from ..graph.join import split_sents
 
-# Shorter sentences hardly have arcs to learn from.
+# Shorter sentences have hardly any arcs to learn from.
 MIN_LENGTH = 3
 MAX_LENGTH = 60
 SHARE = 0.6
 
 
 class SilverData(NamedTuple):
-    """The sentences that are kept, and the number of those that are not."""
+    """The sentences that are kept, and the number of sentences that are not."""
 
     docs: list[Doc]  # one sentence each, the most confident first
     wrong_length: int
@@ -33,20 +33,20 @@ def annotate(
     max_length: int = MAX_LENGTH,
     attr: str = DEFAULT_ATTR,
 ) -> SilverData:
-    """Parse texts, and keep the sentences that the parser is most confident of.
+    """Parse texts, and keep the sentences with the most confident parses.
 
     nlp (Language): The pipeline.
-    texts (Iterable[Union[str, Doc]]): Texts, or Docs whose tokens and sentence
-        boundaries are kept.
+    texts (Iterable[Union[str, Doc]]): Texts, or Docs with tokens and sentence
+        boundaries to keep.
     share (float): The share of the sentences to keep.
-    max_length (int): Leave out sentences of more tokens.
+    max_length (int): Leave out sentences with more tokens.
     attr (str): The attribute with the graphs.
     RETURNS (SilverData): The sentences.
     """
     sentences: list[Doc] = []
     wrong_length = 0
     for doc in nlp.pipe(texts):
-        # Without the output of a transformer, which takes kilobytes for each word.
+        # Splitting also drops the transformer's output: kilobytes for each word.
         for sentence in split_sents(doc, attr):
             if MIN_LENGTH <= len(sentence) <= max_length:
                 sentences.append(sentence)
@@ -58,7 +58,7 @@ def annotate(
 
 
 def confidence(doc: Doc, attr: str = DEFAULT_ATTR) -> float:
-    """Tell how sure a parser is of its graph.
+    """Compute how confident a parser is of its graph.
 
     doc (Doc): The parsed Doc.
     attr (str): The attribute with the graph.

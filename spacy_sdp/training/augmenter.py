@@ -1,4 +1,4 @@
-"""Training data in the spelling of other texts: quotes, dashes, placeholders."""
+"""Augmentation of training data with other spellings of quotes, dashes etc."""
 
 import random
 from collections.abc import Callable, Iterator
@@ -19,14 +19,14 @@ SINGLE_QUOTES = frozenset("'‘’`")  # noqa: RUF001
 DASHES = ("-", "--", "–", "—")  # noqa: RUF001
 ELLIPSES = ("...", "…")
 APOSTROPHES = ("'", "’")  # noqa: RUF001
-# What a text could have where a corpus has a placeholder for markup it has removed.
+# Words for the placeholders that a corpus has in place of removed markup.
 PLACEHOLDERS = {
     "<math/>": ("x", "y", "n", "k", "P", "42", "0.5", "π"),
     "<ipa/>": ("ka", "ti", "oe", "sh", "ŋ"),
     "<code/>": ("main", "foo", "printf", "x1", "nil"),
     "<foreign/>": ("mundo", "ratio", "Sprache", "mot", "kana"),
 }
-# The annotation of the tokens, which other words do not change.
+# The token annotations, which do not depend on the spelling.
 ATTRS = (
     *("TAG", "POS", "MORPH", "LEMMA", "DEP", "HEAD", "SENT_START"),
     *("ENT_IOB", "ENT_TYPE", "ENT_KB_ID", "ENT_ID"),
@@ -37,22 +37,23 @@ ATTRS = (
 def make_spelling_augmenter(
     level: float,
 ) -> Callable[[Language, Example], Iterator[Example]]:
-    """Write texts with other quotes, dashes, ellipses and without placeholders.
+    """Create an augmenter that varies quotes, dashes, ellipses and placeholders.
 
-    A corpus has one kind of each, and users write them all. Tokens stay what they are.
+    A corpus only has one variant of each, but users write all of them. Token boundaries
+    do not change.
 
-    level (float): The share of texts that are changed.
+    level (float): The share of texts to change.
     RETURNS (Callable): The augmenter.
     """
     if not 0 <= level <= 1:
-        raise ValueError(f"The setting 'level' has to be from 0 to 1, not {level}.")
+        raise ValueError(f"The setting 'level' must be between 0 and 1, not {level}.")
     return partial(spelling_augmenter, level=level)
 
 
 def spelling_augmenter(
     nlp: Language, example: Example, *, level: float
 ) -> Iterator[Example]:
-    """Yield the example, or one with other spellings."""
+    """Yield the example, either unchanged or with other spellings."""
     if random.random() >= level:
         yield example
         return
@@ -61,10 +62,10 @@ def spelling_augmenter(
 
 
 def respell(doc: Doc) -> list[str]:
-    """Give the words of a Doc in another spelling, chosen at random for all of them.
+    """Get the words of a Doc in a different spelling, chosen at random for the Doc.
 
     doc (Doc): The document.
-    RETURNS (List[str]): As many words as there are tokens.
+    RETURNS (List[str]): One word for each token.
     """
     quotes, dash = random.choice(QUOTES), random.choice(DASHES)
     ellipsis, apostrophe = random.choice(ELLIPSES), random.choice(APOSTROPHES)
@@ -73,7 +74,7 @@ def respell(doc: Doc) -> list[str]:
     for token in doc:
         word = token.text
         if word in DOUBLE_QUOTES:
-            # A straight quote opens and closes in turn.
+            # Straight quotes alternate between opening and closing.
             is_open = word not in CLOSING and (word in OPENING or not is_open)
             word = quotes[0 if is_open else 1]
         elif word in SINGLE_QUOTES:
@@ -92,17 +93,17 @@ def respell(doc: Doc) -> list[str]:
 
 
 def _begins_a_word(token: Token) -> bool:
-    """Tell whether a mark stands before something and after nothing."""
+    """Check whether a quote is at the start of a word."""
     before = token.doc[token.i - 1] if token.i else None
     is_first = before is None or bool(before.whitespace_) or before.is_left_punct
     return is_first and not token.whitespace_
 
 
 def _with_words(doc: Doc, words: list[str]) -> Doc:
-    """Give a copy of a Doc with other words."""
+    """Copy a Doc with other words."""
     spaces = [bool(token.whitespace_) for token in doc]
     copy = Doc(doc.vocab, words=words, spaces=spaces)
-    # A Doc that is given an annotation has it, so only what there is may be copied.
+    # Copying an annotation sets it, so copy only annotations that the Doc has.
     attrs: list[int | str] = [name for name in ATTRS if doc.has_annotation(name)]
     if "DEP" in attrs and "SENT_START" in attrs:
         attrs.remove("SENT_START")

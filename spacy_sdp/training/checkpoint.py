@@ -1,4 +1,4 @@
-"""The state of a training in a file: what it takes to resume it bit by bit."""
+"""Checkpoints: the complete state of training, to resume it bit by bit."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from spacy.util import dict_to_dot
 from thinc.api import Config, Model, Optimizer, PyTorchShim, get_current_ops
 from thinc.util import convert_recursive, is_xp_array, to_numpy
 
-# The weights after a step depend on how each of these computes.
+# The packages whose version affects the weights after a step.
 PACKAGES = (
     *("spacy", "thinc", "numpy", "torch", "spacy-transformers", "transformers"),
     "spacy-sdp",
@@ -33,10 +33,10 @@ DATA_SUFFIXES = (".spacy", ".jsonl")
 IDENTITY = "identity.json"
 STATE = "state.pt"
 BEST_MODEL = "model-best"
-# What thinc's optimizer keeps of each parameter.
+# What thinc's optimizer stores for each parameter.
 OPTIMIZER_STATE = ("mom1", "mom2", "averages", "nr_update", "last_seen")
 
-# Everything that the weights of a training depend on, by a name for error messages.
+# Everything that the trained weights depend on, by a name for error messages.
 Identity = dict[str, Any]
 # The states of random generators, by name.
 RandomStates = dict[str, Any]
@@ -44,14 +44,14 @@ RandomStates = dict[str, Any]
 
 @dataclass
 class Progress:
-    """How far a training has come, without its weights.
+    """The progress of training, without the weights.
 
-    step (int): The last step that is done; the first one is 0.
+    step (int): The last completed step, counting from 0.
     scores (List[float]): The main score of each evaluation so far.
-    losses (Dict[str, Any]): The sums since the last evaluation, by component.
+    losses (Dict[str, Any]): The losses since the last evaluation, by component.
     performance (Dict[str, Any]): The last evaluation, for the pipeline's `meta.json`.
-    seconds (int): How long the training has taken.
-    origins (Dict[int, RandomStates]): Where the data drew random numbers, see
+    seconds (int): The duration of training so far.
+    origins (Dict[int, RandomStates]): Random states for reading the data again, see
         `spacy_sdp.training.resume.Batches`.
     checksum (int): The checksum of the data so far.
     """
@@ -67,7 +67,7 @@ class Progress:
 
 @dataclass
 class Checkpoint:
-    """A checkpoint in memory; the best pipeline so far stays in its file."""
+    """A checkpoint in memory, without the best pipeline, which stays in the file."""
 
     path: Path
     progress: Progress
@@ -77,9 +77,9 @@ class Checkpoint:
 
 
 def identify(config: Config, code_path: Path | None, use_gpu: int) -> Identity:
-    """Describe a training, so that no other one is taken for it.
+    """Describe a training run, so that it is not confused with another one.
 
-    config (Config): The config, with its variables filled in.
+    config (Config): The config, with its variables interpolated.
     code_path (Optional[Path]): The file with additional code.
     use_gpu (int): The number of the GPU, or -1 for none.
     RETURNS (Dict[str, Any]): Settings, checksums of files, and versions.
@@ -115,11 +115,11 @@ def write_checkpoint(
     optimizer: Optimizer,
     best_model: Path,
 ) -> None:
-    """Write a checkpoint, which replaces the one before when it is whole.
+    """Write a checkpoint. It replaces the previous one when it is complete.
 
     path (Path): The file.
-    identity (Dict[str, Any]): What the training depends on.
-    progress (Progress): How far it has come.
+    identity (Dict[str, Any]): The description of the training run.
+    progress (Progress): The progress so far.
     nlp (Language): The pipeline.
     optimizer (Optimizer): The optimizer.
     best_model (Path): The folder of the best pipeline so far.
@@ -144,10 +144,10 @@ def write_checkpoint(
 
 
 def read_checkpoint(path: Path, identity: Identity) -> Checkpoint:
-    """Read a checkpoint; refuse a damaged one, and that of another training.
+    """Read a checkpoint, unless it is damaged or belongs to another training run.
 
     path (Path): The file.
-    identity (Dict[str, Any]): What the training that is to be resumed depends on.
+    identity (Dict[str, Any]): The description of the training run to resume.
     RETURNS (Checkpoint): The checkpoint.
     """
     try:
@@ -160,7 +160,7 @@ def read_checkpoint(path: Path, identity: Identity) -> Checkpoint:
             )
     except (BadZipFile, KeyError, EOFError, NotImplementedError, UnpicklingError) as e:
         raise ValueError(
-            f"{path} is damaged, or not a checkpoint ({e}). Replace it by a copy, or "
+            f"{path} is damaged or not a checkpoint ({e}). Replace it with a copy, or "
             "delete it and train from the start."
         ) from None
     progress = convert_recursive(torch.is_tensor, _to_number, state.pop("progress"))
@@ -168,23 +168,23 @@ def read_checkpoint(path: Path, identity: Identity) -> Checkpoint:
 
 
 def _check_identity(path: Path, saved: Identity, identity: Identity) -> None:
-    # JSON has fewer types, so both have to have been in it.
+    # JSON has fewer types, so convert the current identity as well.
     current = srsly.json_loads(srsly.json_dumps(identity))
     for name in {**saved, **current}:
         before, now = (each.get(name, "missing") for each in (saved, current))
         if before != now:
             raise ValueError(
-                f"{path} is the checkpoint of another training: {name} was {before!r}, "
-                f"now it is {now!r}. Undo this change, or delete the checkpoint and "
-                "train from the start."
+                f"{path} belongs to another training run: {name} was {before!r}, now "
+                f"it is {now!r}. Undo this change, or delete the checkpoint and train "
+                "from the start."
             )
 
 
 def restore_best_model(checkpoint: Checkpoint, output_path: Path) -> None:
-    """Write the best pipeline so far.
+    """Extract the best pipeline so far.
 
     checkpoint (Checkpoint): The checkpoint.
-    output_path (Path): The folder in which `model-best` is to be.
+    output_path (Path): The folder to write `model-best` to.
     """
     with ZipFile(checkpoint.path) as archive:
         for name in archive.namelist():
@@ -195,7 +195,7 @@ def restore_best_model(checkpoint: Checkpoint, output_path: Path) -> None:
 def restore_optimizer(
     checkpoint: Checkpoint, nlp: Language, optimizer: Optimizer
 ) -> None:
-    """Restore what an optimizer keeps of each parameter, but not its schedules.
+    """Restore the parameter state of an optimizer, but not its schedules.
 
     checkpoint (Checkpoint): The checkpoint.
     nlp (Language): The initialized pipeline.
@@ -210,13 +210,13 @@ def restore_optimizer(
 
 
 def _optimizer_state(nlp: Language, optimizer: Optimizer) -> dict[str, list[Any]]:
-    # The ids in the keys differ from process to process, the order does not.
+    # The ids in the keys differ between processes, but their order does not.
     keys = _parameter_keys(nlp)
     if unknown := optimizer.nr_update.keys() - set(keys):
         names = ", ".join(sorted(name for _, name in unknown))
         raise ValueError(
-            "There can be no checkpoint of this training: the optimizer updates "
-            f"parameters that belong to no component of the pipeline ({names})."
+            "Cannot write a checkpoint: the optimizer updates parameters that do not "
+            f"belong to a component of the pipeline ({names})."
         )
     tables = {name: getattr(optimizer, name) for name in OPTIMIZER_STATE}
     return {
@@ -227,7 +227,7 @@ def _optimizer_state(nlp: Language, optimizer: Optimizer) -> dict[str, list[Any]
 
 
 def restore_pipeline(checkpoint: Checkpoint, nlp: Language) -> None:
-    """Restore what training changes in a pipeline.
+    """Restore the state of a pipeline in training.
 
     checkpoint (Checkpoint): The checkpoint.
     nlp (Language): The initialized pipeline.
@@ -235,8 +235,8 @@ def restore_pipeline(checkpoint: Checkpoint, nlp: Language) -> None:
     state = checkpoint.pipeline
     if state["outline"] != _outline(nlp):
         raise ValueError(
-            f"{checkpoint.path} cannot be resumed: initialized again, the pipeline has "
-            "other labels or layers. Does its code iterate over a set?"
+            f"Cannot resume from {checkpoint.path}: the pipeline was initialized with "
+            "different labels or layers. Does its code iterate over a set?"
         )
     nlp.meta["performance"] = checkpoint.progress.performance
     for string in state["strings"]:
@@ -266,7 +266,7 @@ def _pipeline_state(nlp: Language) -> dict[str, Any]:
         "strings": list(nlp.vocab.strings),
         "layers": [
             {
-                # Such as the seeds of embeddings, which may come from the layer's id.
+                # For example embedding seeds, which may depend on the layer's id.
                 "attrs": {
                     name: value
                     for name, value in layer.attrs.items()
@@ -300,13 +300,13 @@ def _pipeline_state(nlp: Language) -> dict[str, Any]:
 
 
 def _unless_zero(gradient: Any) -> Any:
-    # After a step, gradients are zero. That there is one matters all the same: without
-    # any, the next step would leave the parameter as it is, whatever its momentum.
+    # After a step, gradients are zero. They must still exist: without a gradient, the
+    # next step would not change the parameter, whatever its momentum.
     return gradient if gradient.any() else None
 
 
 def _outline(nlp: Language) -> list[Any]:
-    """Give what has to be the same before weights can be put in their places."""
+    """Get the labels and shapes that must match before weights can be restored."""
     return [
         [(name, list(getattr(pipe, "labels", ()))) for name, pipe in nlp.components],
         [
@@ -332,19 +332,19 @@ def _shims(nlp: Language) -> list[PyTorchShim]:
     for shim in shims:
         if not isinstance(shim, PyTorchShim):
             raise ValueError(
-                "There can be no checkpoint of this training: a component has a "
-                f"network that is not of PyTorch ({type(shim).__name__})."
+                "Cannot write a checkpoint: a component has a network that is not a "
+                f"PyTorch module ({type(shim).__name__})."
             )
     return cast(list[PyTorchShim], shims)
 
 
 def _scaling(shim: PyTorchShim) -> list[torch.Tensor]:
-    """Give the state of mixed precision."""
+    """Get the state of mixed-precision scaling."""
     return [shim._grad_scaler._scale, shim._grad_scaler._growth_tracker]
 
 
 def _parameter_keys(nlp: Language) -> list[tuple[int, str]]:
-    """Give the optimizer's keys of all parameters, always in the same order."""
+    """Get the optimizer's keys of all parameters, in a fixed order."""
     layers = [(each.id, name) for each in _layers(nlp) for name in each.param_names]
     modules = [
         (each.id, name)
@@ -355,9 +355,9 @@ def _parameter_keys(nlp: Language) -> list[tuple[int, str]]:
 
 
 def get_random_states() -> RandomStates:
-    """RETURNS (Dict[str, Any]): The states of the generators that training draws from.
+    """RETURNS (Dict[str, Any]): The states of the random generators used in training.
 
-    That of cupy is not to be had.
+    CuPy does not provide its state.
     """
     kind, keys, *rest = cast(tuple[Any, ...], numpy.random.get_state())
     return {
@@ -369,7 +369,7 @@ def get_random_states() -> RandomStates:
 
 
 def set_random_states(states: RandomStates) -> None:
-    """Set the states of some generators, or of all.
+    """Set the states of some or all random generators.
 
     states (Dict[str, Any]): The states.
     """

@@ -1,4 +1,4 @@
-"""A corpus reader that keeps graphs, and can hand tags and lemmas to the parser."""
+"""A corpus reader that keeps graphs and can pass gold tags and lemmas to the parser."""
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
@@ -15,7 +15,7 @@ from thinc.types import Ints2d
 
 from ..graph.spans import sentences
 
-# What a word has by itself, in any tokenization.
+# The attributes of single words, which do not depend on other words.
 COPYABLE = ("TAG", "POS", "MORPH", "LEMMA")
 
 
@@ -33,13 +33,14 @@ def make_corpus(
 
     path (Path): The file, or a directory with files.
     copy_attrs (List[str]): Attributes of the gold tokens ("TAG", "POS", "MORPH",
-        "LEMMA") that the predicted Doc gets to see. Only for data whose columns are
-        what the pipeline would see too, and for parsers whose input they are: spaCy's
-        own `evaluate` does not copy them.
-    gold_tokens (bool): Whether the predicted Doc has the tokens of the data, not those
-        that the tokenizer makes of its text. Data without text have them anyway.
-    max_length (int): Leave out Docs with a sentence of more tokens; 0 means no limit.
-    limit (int): Read that many Docs at the most; 0 means no limit.
+        "LEMMA") to copy to the predicted Doc. Use it only for parsers that read these
+        attributes, and for data with the same kind of annotation as in prediction.
+        spaCy's own `evaluate` does not copy them.
+    gold_tokens (bool): Whether the predicted Doc has the gold tokens, instead of the
+        tokens of the tokenizer. Data without text always use the gold tokens.
+    max_length (int): Leave out Docs with a longer sentence, in tokens; 0 means no
+        limit.
+    limit (int): Maximum number of Docs to read; 0 means no limit.
     shuffle (bool): Whether to shuffle the Docs.
     augmenter (Callable): As in `spacy.Corpus.v1`.
     """
@@ -60,7 +61,7 @@ def make_corpus(
 
 
 class SdpCorpus(Corpus):
-    """spaCy's corpus, but never splitting Docs, which would lose their graphs."""
+    """spaCy's corpus, but it never splits Docs, which would drop their graphs."""
 
     def __init__(
         self,
@@ -76,7 +77,7 @@ class SdpCorpus(Corpus):
         for name in copy_attrs:
             if name not in COPYABLE:
                 raise ValueError(
-                    f"The setting 'copy_attrs' cannot have {name!r}: use "
+                    f"The setting 'copy_attrs' cannot contain {name!r}: use "
                     f"{', '.join(COPYABLE)}."
                 )
         if max_length < 0:
@@ -85,17 +86,17 @@ class SdpCorpus(Corpus):
             )
         super().__init__(path, limit=limit, shuffle=shuffle)
         self.copy_attrs = copy_attrs
-        # Not the attribute of spaCy's corpus, which would augment what has been copied.
+        # Not the attribute of spaCy's corpus, which would augment after copying.
         self.own_augmenter = augmenter or dont_augment
         self.gold_tokens = gold_tokens
         self.longest = max_length
-        # Said once, not in every epoch.
+        # Whether the warning was shown, so that it is not repeated in every epoch.
         self._has_reported = False
 
     def make_examples(
         self, nlp: Language, reference_docs: Iterable[Doc]
     ) -> Iterator[Example]:
-        """Yield Examples of gold Docs.
+        """Create Examples from gold Docs.
 
         nlp (Language): The current nlp object.
         reference_docs (Iterable[Doc]): The gold Docs.
@@ -103,7 +104,7 @@ class SdpCorpus(Corpus):
         """
         missing = set(self.copy_attrs)
         examples = too_long = 0
-        # spaCy's own limit is one for each file of a folder.
+        # spaCy's own limit applies to each file of a folder.
         for reference in islice(reference_docs, self.limit or None):
             if len(reference) == 0:
                 continue
@@ -116,13 +117,13 @@ class SdpCorpus(Corpus):
                 yield example
         if missing and examples:
             raise ValueError(
-                f"The setting 'copy_attrs' names {', '.join(sorted(missing))}, but no "
-                f"token of {self.path} has a value for it. Leave it out, or convert "
-                "the data from a file that has that column."
+                f"The setting 'copy_attrs' contains {', '.join(sorted(missing))}, but "
+                f"no token of {self.path} has a value for it. Leave it out, or convert "
+                "the data from a file that has this column."
             )
         if too_long and not self._has_reported:
             logger.warning(
-                "%s: %d Docs with a sentence of more than %d tokens are left out",
+                "%s: left out %d Docs with a sentence of more than %d tokens",
                 self.path,
                 too_long,
                 self.longest,
@@ -130,8 +131,8 @@ class SdpCorpus(Corpus):
             self._has_reported = True
 
     def _augment(self, nlp: Language, reference: Doc) -> Iterator[Example]:
-        """Yield the Examples that the augmenter makes of a gold Doc, with its graph."""
-        # Without spaces there is no text to be tokenized.
+        """Yield the augmented Examples of a gold Doc, with its graph."""
+        # Without spaces there is no text to tokenize.
         keep_tokens = self.gold_tokens or reference.has_unknown_spaces
         predicted = _make_predicted(nlp, reference, keep_tokens=keep_tokens)
         for example in self.own_augmenter(nlp, Example(predicted, reference)):
@@ -146,19 +147,19 @@ class SdpCorpus(Corpus):
                 yield example
 
     def _keep_graph(self, new: Doc, old: Doc) -> None:
-        """Give an augmented Doc the user data, which spaCy's augmenters forget."""
+        """Copy the user data to an augmented Doc, as spaCy's augmenters do not."""
         if new.user_data == old.user_data:
             return
         if len(new) != len(old):
             raise ValueError(
-                f"The augmenter of {self.path} has made {len(new)} tokens of "
-                f"{len(old)}, so the graph cannot be kept: {old.text[:50]!r}. Use one "
-                "that changes words only."
+                f"The augmenter of {self.path} changed the number of tokens from "
+                f"{len(old)} to {len(new)}, so the graph cannot be kept: "
+                f"{old.text[:50]!r}. Use an augmenter that keeps the tokens."
             )
         new.user_data = {**old.user_data, **new.user_data}
 
     def _copy_attrs(self, example: Example) -> set[str]:
-        """Copy attributes to the predicted Doc; give the names of those with values."""
+        """Copy attributes to the predicted Doc, and get those that have values."""
         found = set()
         for name in self.copy_attrs:
             values = example.get_aligned(name)

@@ -1,4 +1,4 @@
-"""Fine-tuning: training that starts from the weights of a trained pipeline."""
+"""Fine-tuning of trained pipelines on other data."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ from thinc.api import Config
 from ..graph.extensions import get_graph
 from ..pipeline.parser import SemanticParser
 
-# How many unknown labels an error lists, the most frequent ones first.
+# Maximum number of unknown labels in an error, the most frequent ones first.
 MOST_LABELS = 10
 
 
@@ -29,12 +29,12 @@ def fine_tune(
     overrides: dict[str, Any] | None = None,
     use_gpu: int = -1,
 ) -> None:
-    """Train a pipeline on other data, starting from its weights.
+    """Fine-tune a trained pipeline on other data.
 
-    pipeline (str): A package or a folder.
+    pipeline (str): The package or folder of the pipeline.
     output_path (Path): The folder to write `model-best` and `model-last` to.
     config_path (Optional[Path]): The config to train with, which must have the same
-        components. Defaults to the one that the pipeline was trained with.
+        components. Defaults to the config that the pipeline was trained with.
     overrides (Optional[Dict[str, Any]]): Settings to change, such as "paths.train".
     use_gpu (int): The GPU, or -1 for the CPU.
     """
@@ -50,11 +50,12 @@ def make_config(
     config_path: Path | None = None,
     overrides: dict[str, Any] | None = None,
 ) -> Config:
-    """Give the config with which training starts from the weights of a pipeline.
+    """Create the config to fine-tune a pipeline.
 
-    All components are taken from the pipeline, all other settings from the config.
+    All components are sourced from the pipeline. All other settings are taken from the
+    config.
 
-    pipeline (str): A package or a folder.
+    pipeline (str): The package or folder of the pipeline.
     config_path (Optional[Path]): As in `fine_tune`.
     overrides (Optional[Dict[str, Any]]): As in `fine_tune`.
     RETURNS (Config): The config.
@@ -74,15 +75,15 @@ def make_config(
 
 
 def check_labels(nlp: Language, pipeline: str) -> None:
-    """Refuse training data with labels that a parser does not have.
+    """Raise an error if the training data has labels that a parser does not have.
 
-    nlp (Language): The pipeline, with the config of the training.
-    pipeline (str): What it is called, for the error.
+    nlp (Language): The pipeline, with the training config.
+    pipeline (str): The name of the pipeline, for the error.
     """
     config = nlp.config.interpolate()
     training = registry.resolve(config["training"], schema=ConfigSchemaTraining)
     if training["max_epochs"] == -1:
-        # A stream, which may have no end.
+        # The corpus is a stream, which may be infinite.
         return
     (corpus,) = resolve_dot_names(config, [training["train_corpus"]])
     parsers = [
@@ -99,16 +100,16 @@ def check_labels(nlp: Language, pipeline: str) -> None:
         labels.append(f"and {len(unknown) - MOST_LABELS} more")
     raise ValueError(
         f"The training data has {unknown.total()} arcs with labels that {pipeline} "
-        f"does not have: {', '.join(labels)}. A trained parser keeps its labels: "
-        "rename these in the data, leave out the sentences that have them, or train a "
-        "new parser with `python -m spacy train`."
+        f"does not have: {', '.join(labels)}. Fine-tuning cannot add labels. Rename "
+        "them in the data, leave out the sentences that have them, or train a new "
+        "parser with `python -m spacy train`."
     )
 
 
 def find_unknown_labels(
     parsers: Iterable[SemanticParser], examples: Iterable[Example]
 ) -> Counter[str]:
-    """Count the arcs that some parser has no label for.
+    """Count the arcs with labels that a parser does not have.
 
     parsers (Iterable[SemanticParser]): The parsers.
     examples (Iterable[Example]): The training data.

@@ -1,4 +1,4 @@
-"""Keep some parameters of a torch module as they are in training."""
+"""Freezing of torch parameters in training."""
 
 import re
 from collections.abc import Callable
@@ -14,14 +14,14 @@ from .optimizer import compile_pattern
 def make_freeze_parameters(
     component: str = "transformer", pattern: str = r"\bword_embeddings\b"
 ) -> Callable[[Language], None]:
-    """Make a callback for `[initialize] after_init` that freezes parameters of torch.
+    """Create a callback for `[initialize] after_init` that freezes torch parameters.
 
-    Their gradient is not even computed, which for the vectors of word pieces takes a
-    good part of a step on a CPU.
+    Their gradients are not computed. For word piece embeddings, this saves a good part
+    of each training step on a CPU.
 
-    component (str): Name of the component whose parameters are meant.
-    pattern (str): A regular expression; parameters whose name it finds stay as they
-        are. If there are none, training does not begin.
+    component (str): The name of the component.
+    pattern (str): A regular expression. Parameters with a matching name are frozen. If
+        no name matches, training does not start.
     """
     compiled = compile_pattern("pattern", pattern)
     return partial(freeze_parameters, component=component, pattern=compiled)
@@ -30,16 +30,16 @@ def make_freeze_parameters(
 def freeze_parameters(
     nlp: Language, *, component: str, pattern: re.Pattern[str]
 ) -> None:
-    """Freeze the torch parameters of a component whose name a pattern finds.
+    """Freeze the torch parameters of a component whose names match a pattern.
 
     nlp (Language): The initialized pipeline.
-    component (str): Name of the component, which may be disabled.
+    component (str): The name of the component, which may be disabled.
     pattern (Pattern): The regular expression.
     """
     if component not in nlp.component_names:
         raise ValueError(
             f"Cannot freeze parameters of '{component}': the pipeline has no such "
-            f"component, but {', '.join(nlp.component_names) or 'none'}. Change "
+            f"component (found: {', '.join(nlp.component_names) or 'none'}). Change "
             "'component' in [initialize.after_init]."
         )
     pipe = nlp.get_pipe(component)
@@ -48,8 +48,8 @@ def freeze_parameters(
     parameters = [pair for module in modules for pair in module.named_parameters()]
     if not parameters:
         raise ValueError(
-            f"Cannot freeze parameters of '{component}': it has none in torch. Change "
-            "'component' in [initialize.after_init]."
+            f"Cannot freeze parameters of '{component}': it has no torch parameters. "
+            "Change 'component' in [initialize.after_init]."
         )
     frozen = [parameter for name, parameter in parameters if pattern.search(name)]
     if not frozen:

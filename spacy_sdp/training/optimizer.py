@@ -1,4 +1,4 @@
-"""Adam with a learning rate of its own for the parameters of a transformer."""
+"""Adam with a separate learning rate for the parameters of a transformer."""
 
 import re
 from typing import Any
@@ -29,16 +29,17 @@ def make_adam(
     L2_is_weight_decay: bool = True,
     grad_clip: FloatOrSchedule = 0.0,
 ) -> "TwoRateAdam":
-    """Make an Adam (with decoupled weight decay: AdamW) with two learning rates.
+    """Create an Adam optimizer with two learning rates (and AdamW weight decay).
 
-    learn_rate (float or schedule): For all parameters but the transformer's.
-    transformer_learn_rate (float or schedule): For the transformer's parameters. None
-        means that they have no rate of their own.
-    transformer_parameters (str): A regular expression; parameters whose name it finds
-        are the transformer's. If there are none, the optimizer refuses to run.
+    learn_rate (float or schedule): The rate for all parameters except those of the
+        transformer.
+    transformer_learn_rate (float or schedule): The rate for the transformer's
+        parameters. If None, `learn_rate` applies to them, too.
+    transformer_parameters (str): A regular expression that matches the names of the
+        transformer's parameters. If no name matches, training stops with an error.
     beta1, beta2, eps, L2, L2_is_weight_decay: As in thinc's Adam.
-    grad_clip (float or schedule): Clips each parameter's gradient by its own norm; 0
-        is off. The parser clips by the global norm, see its architecture.
+    grad_clip (float or schedule): Clips the gradient of each parameter by its own norm;
+        0 disables it. The parser clips by the global norm, see its architecture.
     """
     return TwoRateAdam(
         learn_rate,
@@ -52,13 +53,13 @@ def make_adam(
         L2=L2,
         L2_is_weight_decay=L2_is_weight_decay,
         grad_clip=grad_clip,
-        # thinc cannot give averages back to torch modules.
+        # thinc cannot write averages back to torch modules.
         use_averages=False,
     )
 
 
 def compile_pattern(setting: str, pattern: str) -> re.Pattern[str]:
-    """RETURNS (Pattern): The regular expression that is the value of a setting."""
+    """RETURNS (Pattern): The compiled regular expression of a setting."""
     try:
         return re.compile(pattern)
     except re.error as error:
@@ -69,7 +70,7 @@ def compile_pattern(setting: str, pattern: str) -> re.Pattern[str]:
 
 
 class TwoRateAdam(Optimizer):
-    """Adam that scales the rate of the parameters whose name matches a pattern."""
+    """Adam with a separate rate for parameters whose names match a pattern."""
 
     transformer_learn_rate: float | None
 
@@ -91,7 +92,7 @@ class TwoRateAdam(Optimizer):
         super().__init__(learn_rate, **settings)
         self.pattern = transformer_parameters
         self._steps = 0
-        # By the id of a torch module, whether its parameters are a transformer's.
+        # Maps ids of torch modules to whether their parameters are a transformer's.
         self._models: dict[int, bool] = {}
         self.transformer_learn_rate = None
         if transformer_learn_rate is not None:
@@ -107,8 +108,8 @@ class TwoRateAdam(Optimizer):
     ) -> tuple[FloatsXd, FloatsXd]:
         if self.transformer_learn_rate is None or not self._is_transformer(*key):
             return super().__call__(key, weights, gradient, lr_scale=lr_scale)
-        # The base class multiplies by its own rate, in the weight decay too. Exchanging
-        # the rate, not scaling it, also holds while the other one is 0 in a warm-up.
+        # The base class multiplies by its own rate, also in the weight decay. Replace
+        # the rate instead of scaling it, because it may be 0 in a warm-up.
         rate, self.learn_rate = self.learn_rate, self.transformer_learn_rate
         try:
             return super().__call__(key, weights, gradient, lr_scale=lr_scale)
@@ -123,16 +124,16 @@ class TwoRateAdam(Optimizer):
             raise ValueError(
                 "The optimizer has a 'transformer_learn_rate', but the pattern of "
                 f"'transformer_parameters' ({self.pattern.pattern!r}) matches only "
-                f"some of its parameters: change it, looking at {name!r}."
+                f"some of its parameters. Change the pattern so that it fits {name!r}."
             )
         return matches
 
     def step_schedules(self) -> None:
-        """Go on to the next step of the schedules.
+        """Advance the schedules by one step, after each update.
 
-        It is called after each update. `spacy train` has updated every parameter by
-        then; `nlp.update` updates a transformer only with the gradient of the call
-        before, so the first step proves nothing.
+        By then, `spacy train` has updated every parameter. `nlp.update` updates a
+        transformer with the gradient of the previous call, so the pattern is not
+        checked after the first step.
         """
         self._steps += 1
         if self._steps > 1:

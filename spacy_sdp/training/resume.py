@@ -1,4 +1,4 @@
-"""spaCy's own training loop, with checkpoints that it can be resumed from."""
+"""spaCy's training loop with checkpoints, so that training can be resumed."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ train_while_improving = loop.train_while_improving
 
 
 class ResumableLoop:
-    """Takes the place of the steps in spaCy's `train`, and writes checkpoints.
+    """Replaces the loop in spaCy's `train`, and writes checkpoints.
 
-    What has been done before is not stored but done again, as far as it is cheap: the
-    data is read, shuffled and batched, and schedules make their steps, whatever they
-    are. Only updates and evaluations are left out.
+    When training resumes, cheap work is repeated instead of stored: data is read,
+    shuffled and batched, and schedules advance, whatever they are. Only updates and
+    evaluations are skipped.
     """
 
     def __init__(
@@ -53,16 +53,16 @@ class ResumableLoop:
         note_signals: Callable[[], AbstractContextManager[list[int]]],
         resume_from: Checkpoint | None = None,
     ) -> None:
-        """Prepare the loop.
+        """Create the loop.
 
         output_path (Path): The folder that spaCy saves pipelines in.
-        checkpoint_path (Path): The file for checkpoints.
-        identity (Dict[str, Any]): What the training depends on.
+        checkpoint_path (Path): The file to write checkpoints to.
+        identity (Dict[str, Any]): The description of the training run.
         minutes (float): The time between two checkpoints.
-        steps (int): Also write one after so many steps; 0 disables it.
-        note_signals (Callable): Gives a context with a list. When a signal is in it,
-            the training ends after the step it is at, with a checkpoint.
-        resume_from (Optional[Checkpoint]): Where to begin.
+        steps (int): Also write a checkpoint every N steps; 0 disables it.
+        note_signals (Callable): Returns a context with a list of signals. When the list
+            is not empty, training ends after the current step, with a checkpoint.
+        resume_from (Optional[Checkpoint]): The checkpoint to resume from.
         """
         self.output_path = output_path
         self.checkpoint_path = checkpoint_path
@@ -71,12 +71,12 @@ class ResumableLoop:
         self.steps = steps
         self.note_signals = note_signals
         self.resume_from = resume_from
-        # The signal that has ended the training.
+        # The signal that ended training.
         self.ended_by: int | None = None
 
     @contextmanager
     def installed(self) -> Iterator[None]:
-        """Have spaCy's `train` use this loop, for which it has no argument."""
+        """Make spaCy's `train` use this loop, which cannot be passed as an argument."""
         loop.train_while_improving = self
         try:
             yield
@@ -91,7 +91,7 @@ class ResumableLoop:
         evaluate: Callable[[], tuple[float, dict[str, Any]]],
         **settings: Any,
     ) -> Iterator[Step]:
-        """Train; arguments and results are those of spaCy's function."""
+        """Train with the arguments and results of spaCy's `train_while_improving`."""
         before = self.resume_from.progress if self.resume_from else None
         batches = Batches(train_data, before)
         scores = iter(before.scores if before else ())
@@ -113,7 +113,7 @@ class ResumableLoop:
             for batch, info, is_best in steps:
                 info["seconds"] += seconds
                 yield batch, info, is_best
-                # By now, spaCy has saved the pipeline if it was evaluated.
+                # At this point, spaCy has saved the pipeline if it was evaluated.
                 is_due = monotonic() - last >= self.seconds
                 if self.steps:
                     is_due |= (info["step"] + 1) % self.steps == 0
@@ -132,18 +132,18 @@ class ResumableLoop:
         batches: Batches,
         steps: Iterator[Step],
     ) -> None:
-        """Bring new objects into the state of a checkpoint."""
+        """Restore the state of a checkpoint."""
         progress = checkpoint.progress
         restore_best_model(checkpoint, self.output_path)
-        # Optimizers may check what they have updated when their schedules step.
+        # Optimizers may check their updates when the schedules advance.
         restore_optimizer(checkpoint, nlp, optimizer)
         with _without_updates(nlp):
             repeated = deque(islice(steps, progress.step + 1), maxlen=1)
         if not repeated or batches.checksum != progress.checksum:
             raise ValueError(
-                f"{checkpoint.path} cannot be resumed: read again, the data is not "
-                f"that of the first {progress.step + 1} steps. Does the corpus reader "
-                "draw random numbers that do not come from 'random', numpy or torch?"
+                f"Cannot resume from {checkpoint.path}: the data is not the same as in "
+                f"the first {progress.step + 1} steps. Does the corpus reader use "
+                "random numbers that do not come from 'random', numpy or torch?"
             )
         _, info, _ = repeated[0]
         info["losses"].update(progress.losses)
@@ -173,13 +173,13 @@ class ResumableLoop:
 
 
 class Batches:
-    """The batches of a training, which can be made a second time.
+    """The batches of a training run, which can be reproduced.
 
-    Reading, augmenting and shuffling draw random numbers, and so do the steps between
-    them. To make the same batches without these steps, a generator has to be in the
-    state that it was in whenever the data drew from it. `origins` has these states by
-    the number of the batch, but only those that a step between two batches has changed:
-    often none.
+    Reading, augmenting and shuffling use random numbers, and so do the training steps
+    in between. To reproduce the batches without the steps, the random generators must
+    be in the same state each time the data uses them. `origins` maps batch numbers to
+    these states. It only has the states that a step between two batches has changed,
+    which is often none.
     """
 
     def __init__(
@@ -190,17 +190,17 @@ class Batches:
         """Wrap the data.
 
         train_data (Iterable[Tuple[int, List[Example]]]): Epochs and batches.
-        before (Optional[Progress]): How many batches were made before, and from what.
+        before (Optional[Progress]): The progress at the checkpoint, when resuming.
         """
         self.train_data = train_data
         self.n_before = before.step + 1 if before else 0
         self.origins = before.origins if before else {}
-        # Of the texts so far: whatever the reader is, they have to be the same.
+        # Of the texts so far, which must be the same for any corpus reader.
         self.checksum = 0
 
     def __iter__(self) -> Iterator[tuple[int, list[Example]]]:
         iterator = iter(self.train_data)
-        # The states in which the data left the generators that it has drawn from.
+        # The states of the generators after the data last used them.
         left: RandomStates = {}
         for number in count():
             if number < self.n_before:
@@ -229,7 +229,7 @@ class Batches:
 
 @contextmanager
 def _without_updates(nlp: Language) -> Iterator[None]:
-    """Have `nlp.update` do nothing."""
+    """Make `nlp.update` do nothing."""
     nlp.update = lambda *args, **kwargs: {}  # type: ignore[method-assign]
     try:
         yield

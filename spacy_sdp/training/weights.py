@@ -1,4 +1,4 @@
-"""What can be done with the weights of trained pipelines: average and round them."""
+"""Averaging and rounding the weights of trained pipelines."""
 
 from typing import Any
 
@@ -7,27 +7,28 @@ from spacy.language import Language
 from thinc.api import Model
 from torch import Tensor
 
-# Least cosine between the weights of a component in two pipelines. That of parsers that
-# were fine-tuned from the same one for 2,000 steps is 0.95; that of parsers that were
-# trained from scratch is less than 0.5.
+# Minimum cosine similarity between the weights of a component in two pipelines. It is
+# 0.95 for parsers that were fine-tuned from the same one for 2,000 steps, and less than
+# 0.5 for parsers that were trained from scratch.
 LEAST_COSINE = 0.7
 
 
 def average_weights(pipelines: list[Language]) -> Language:
-    """Give the first pipeline the mean of the weights of all.
+    """Average the weights of pipelines that were fine-tuned from the same one.
 
-    The mean of pipelines that were fine-tuned from the same one makes fewer mistakes
-    than each of them. Averaging unrelated pipelines does not work, and is refused.
+    The average makes fewer mistakes than each of the pipelines. Averaging unrelated
+    pipelines does not work and raises an error.
 
-    pipelines (List[Language]): The pipelines, which share their components and labels.
-    RETURNS (Language): The first one, without scores, as it was not scored yet.
+    pipelines (List[Language]): The pipelines, with the same components and labels.
+    RETURNS (Language): The first pipeline with the averaged weights. Its scores are
+        removed, because they no longer apply.
     """
     first, *others = pipelines
     for other in others:
         for what in ("component_names", "pipe_labels"):
             if getattr(first, what) != getattr(other, what):
                 raise _cannot_average(f"their {what.replace('_', ' ')} differ")
-    # Checked in full before any weight is changed.
+    # Check all components before changing any weights.
     weights = {
         name: [get_weights(nlp.get_pipe(name)) for nlp in pipelines]
         for name in first.component_names
@@ -45,8 +46,8 @@ def average_weights(pipelines: list[Language]) -> Language:
 def round_weights(nlp: Language) -> None:
     """Round all weights of a pipeline to 8 significant bits (bfloat16), in place.
 
-    They stay 32-bit numbers, so nothing else changes, but a compressed file has less
-    than half the size.
+    They are still stored as 32-bit numbers, so nothing else changes, but a compressed
+    file has less than half the size.
 
     nlp (Language): The pipeline.
     """
@@ -56,10 +57,10 @@ def round_weights(nlp: Language) -> None:
 
 
 def get_weights(component: Any) -> list[Tensor]:
-    """Give copies of all weights of a component, thinc's and torch's.
+    """Copy all weights of a component, in thinc layers and in torch modules.
 
     component (Any): The component.
-    RETURNS (List[Tensor]): The weights, or nothing if it has none.
+    RETURNS (List[Tensor]): The weights, or an empty list if it has none.
     """
     weights = []
     for node in _nodes(component):
@@ -72,10 +73,10 @@ def get_weights(component: Any) -> list[Tensor]:
 
 
 def set_weights(component: Any, weights: list[Tensor]) -> None:
-    """Change all weights of a component.
+    """Set all weights of a component.
 
     component (Any): The component.
-    weights (List[Tensor]): The new ones, as `get_weights` gives them.
+    weights (List[Tensor]): The new weights, in the order of `get_weights`.
     """
     new = iter(weights)
     for node in _nodes(component):
@@ -88,7 +89,7 @@ def set_weights(component: Any, weights: list[Tensor]) -> None:
 
 
 def _check_similar(name: str, first: list[Tensor], other: list[Tensor]) -> None:
-    """Refuse a component whose weights did not start from the same ones."""
+    """Raise an error if two components did not start from the same weights."""
     if [each.shape for each in first] != [each.shape for each in other]:
         raise _cannot_average(f"the weights of '{name}' have different shapes")
     if not first:
@@ -97,7 +98,7 @@ def _check_similar(name: str, first: list[Tensor], other: list[Tensor]) -> None:
     cosine = float(torch.cosine_similarity(a, b, dim=0))
     if cosine < LEAST_COSINE:
         raise _cannot_average(
-            f"those of '{name}' did not start from the same weights (cosine similarity "
+            f"'{name}' was not trained from the same weights (cosine similarity "
             f"{cosine:.2f})"
         )
 

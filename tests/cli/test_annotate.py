@@ -14,7 +14,7 @@ def annotate(*args, output):
     assert code == 0, err
     assert out == (
         f"✔ {output}: 1 sentences, 7 tokens; left out: 1 too short or too long, "
-        "1 less sure\n"
+        "1 less confident\n"
     )
     (doc,) = docbin.read_docs(output)
     assert doc.text.strip() == TEXTS[0]
@@ -43,7 +43,7 @@ def test_nothing_is_written_without_sentences(tmp_path):
     path, output = tmp_path / "text.txt", tmp_path / "silver.spacy"
     path.write_text("Hm.")
     for source, message in (
-        (path, "No sentence is left, so nothing was written."),
+        (path, "All sentences were left out, so no file was written."),
         (tmp_path / "x.conllu", "x.conllu: No such file"),
     ):
         code, _, err = run(

@@ -90,7 +90,7 @@ def test_evaluate_refuses_a_pipeline_without_a_parser(nlp, faulty, tmp_path):
     nlp.to_disk(tmp_path / "blank")
     model = ("--model", tmp_path / "blank")
     code, _, err = run("evaluate", faulty, *model)
-    assert code == 1 and "The pipeline left no graph in Doc._.sdp." in err
+    assert code == 1 and "The pipeline did not set Doc._.sdp." in err
     for arguments in ((faulty,), (faulty, faulty, *model)):
         code, _, err = run("evaluate", *arguments)
         assert code == 2 and "either parser output to score, or --model" in err

@@ -89,8 +89,8 @@ def test_the_attribute_of_spacy_files_can_be_chosen(nlp, tmp_path):
         ("a.sdp", BROKEN, "a.sdp, line 4: token id '3', expected 2"),
         ("a.sdp", "", "a.sdp: the file has no sentences"),
         ("a.sdp", None, "a.sdp: No such file or directory"),
-        ("a.xml", "", "a.xml: unknown format '.xml'"),
-        ("a.spacy", "x", "a.spacy: not a .spacy file"),
+        ("a.xml", "", "a.xml: unknown suffix '.xml'"),
+        ("a.spacy", "x", "a.spacy: not a valid .spacy file"),
     ],
 )
 def test_bad_input_is_one_line_and_no_output(tmp_path, name, content, reason):
@@ -140,7 +140,7 @@ def test_documents_can_be_joined_split_and_kept(tmp_path):
     run("convert", tmp_path / "a.spacy", tmp_path / "d.sdp")
     assert (tmp_path / "d.sdp").read_bytes() == EXAMPLES.read_bytes()
     code, _, err = run("convert", EXAMPLES, "x.spacy", "--docs", 2, "--split-sents")
-    assert code == 1 and "exclude each other" in err
+    assert code == 1 and "cannot be used together" in err
 
 
 def test_long_sentences_can_be_left_out(tmp_path):
@@ -149,7 +149,7 @@ def test_long_sentences_can_be_left_out(tmp_path):
     assert code == 0 and max(len(s.words) for s in kept) == 7
     assert f"⚠ sentences left out: {24 - len(kept)} (more than 7 words)\n" in out
     code, out, err = run("convert", EXAMPLES, tmp_path / "b.sdp", "--max-length", 1)
-    assert (code, out) == (1, "") and "No sentence is left" in err
+    assert (code, out) == (1, "") and "All sentences were left out" in err
     assert not (tmp_path / "b.sdp").exists()
 
 
@@ -196,7 +196,7 @@ def test_columns_can_be_left_out(tmp_path):
     (first, *_) = sdp.read(tmp_path / "a.sdp")
     assert first.tags == first.lemmas == first.frames == [] and first.arcs
     code, _, err = run("convert", EXAMPLES, "x.sdp", "--keep-attrs", "tags")
-    assert code == 1 and "there is no column 'tags'; choose among tag, lemma" in err
+    assert code == 1 and "unknown column 'tags'; choose from tag, lemma" in err
 
 
 ENHANCED = """\
@@ -213,15 +213,17 @@ def test_what_a_graph_cannot_hold_is_counted(tmp_path):
     _, out, _ = run("convert", tmp_path / "a.conllu", tmp_path / "b.spacy")
     counts = "1 paths that fold to a self-loop, 1 empty nodes without arguments"
     assert "1 arcs, 1 tops, 2 empty nodes, 1 labels" in out
-    assert f"kept beside the graph, where no parser learns it: {counts}" in out
+    assert (
+        f"kept separately from the graph, so parsers cannot learn it: {counts}" in out
+    )
     _, out, _ = run("convert", tmp_path / "a.conllu", tmp_path / "b.sdp")
-    assert f"not written, because sdp files have no place for it: {counts}" in out
+    assert f"not written, because sdp files do not support it: {counts}" in out
 
 
 def test_a_treebank_without_graphs_is_noticed(tmp_path):
     (tmp_path / "a.conllu").write_text("1\tHi" + "\t_" * 8 + "\n\n")
     code, _, err = run("convert", tmp_path / "a.conllu", tmp_path / "b.spacy")
-    assert code == 0 and "not a single arc" in err and "DEPS" in err
+    assert code == 0 and "The graphs have no arcs" in err and "DEPS" in err
 
 
 def shell(*args, **kwargs):
@@ -238,7 +240,7 @@ def test_standard_input_and_output(tmp_path):
     (tmp_path / "a.mrp").write_bytes(done.stdout)
     assert len(list(formats.read(tmp_path / "a.mrp"))) == 24
     done = shell("convert", "-", tmp_path / "a.sdp", input=b"")
-    assert done.returncode == 1 and b"name the format (sdp, conllu" in done.stderr
+    assert done.returncode == 1 and b"specify the format (sdp, conllu" in done.stderr
 
 
 def test_a_closed_pipe_is_no_error_message(tmp_path):

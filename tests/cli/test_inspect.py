@@ -20,7 +20,7 @@ def inspect(*args):
     return run("inspect", *args)
 
 
-ALL_IS_WELL = "✔ Nothing that training would suffer from.\n"
+ALL_IS_WELL = "✔ No problems found\n"
 
 
 def rows_of(out, title):
@@ -116,10 +116,10 @@ def test_a_folder_stands_for_its_files_and_the_format_can_be_named(paths, tmp_pa
     assert rows_of(inspect(tmp_path)[1], "Corpus")["Sentences"] == ["250"]
     paths[0].rename(tmp_path / "train.txt")
     code, out, err = inspect(tmp_path / "train.txt")
-    assert (code, out) == (1, "") and "train.txt: unknown format '.txt'" in err
+    assert (code, out) == (1, "") and "train.txt: unknown suffix '.txt'" in err
     assert inspect(tmp_path / "train.txt", "--from", "sdp")[1].endswith(ALL_IS_WELL)
     code, _, err = inspect(tmp_path / "train.txt", "--from", "amr")
-    assert code == 1 and "there is no format 'amr'" in err
+    assert code == 1 and "unknown format 'amr'" in err
 
 
 def test_the_number_of_labels_listed_can_be_chosen(paths):
@@ -157,7 +157,7 @@ def test_tokens_that_the_tokenizer_does_not_make(tmp_path):
     assert rows_of(out, "Tokens of spaCy's tokenizer") == {
         "Sentences without text": ["0"],
         "Tokens without counterpart": ["20", "2.0"],
-        "Arcs lost by that": ["40", "6.7"],
+        "Arcs lost": ["40", "6.7"],
     }
     assert "Most frequent without counterpart: can't (20)\n" in out
     assert "⚠ 40 of 600 arcs (6.7%) have an end at a token that spaCy's" in out
@@ -180,7 +180,7 @@ def test_the_attribute_of_spacy_files_can_be_chosen(tmp_path):
         (["broken.sdp"], "broken.sdp, line 4: token id '3', expected 2"),
         ([EXAMPLES, "--dev", "empty.sdp"], "empty.sdp: the file has no sentences"),
         ([EXAMPLES, "--lang", "qq"], "--lang qq: [E048] Can't import language qq"),
-        ([EXAMPLES, "--plot", "a.gif"], "a.gif: the name of a plot has to end in .png"),
+        ([EXAMPLES, "--plot", "a.gif"], "a.gif: the name of a plot must end in .png"),
         ([EXAMPLES, "--plot", "no/a.png"], "no: the folder does not exist"),
     ],
 )
@@ -226,7 +226,7 @@ def test_a_plot_without_matplotlib_says_what_to_install(paths, tmp_path, monkeyp
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     code, out, err = inspect(paths[0], "--plot", tmp_path / "a.png")
     assert (code, out) == (1, "")
-    assert err == '✘ --plot needs matplotlib: pip install "spacy-sdp[plot]"\n'
+    assert err == '✘ --plot requires matplotlib: pip install "spacy-sdp[plot]"\n'
 
 
 def changed(**changes):

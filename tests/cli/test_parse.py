@@ -52,7 +52,7 @@ def test_it_tells_how_to_install_a_pipeline(monkeypatch):
 def test_a_pipeline_without_a_parser_is_refused(nlp, tmp_path):
     nlp.to_disk(tmp_path / "blank")
     code, _, err = run("parse", "Hello.", "--model", tmp_path / "blank")
-    assert code == 1 and "left no graph in Doc._.sdp" in err
+    assert code == 1 and "did not set Doc._.sdp" in err
     code, _, err = run(
         "parse", "Hello.", "--model", tmp_path / "blank", "--threshold", 0.4
     )
@@ -167,10 +167,14 @@ def test_nothing_to_parse_is_no_error(chain, tmp_path):
         ("in.jsonl", "[1]\n", "in.jsonl, line 1: expected an object with a text"),
         ("in.jsonl", "{\n", "in.jsonl, line 1: not JSON"),
         ("in.jsonl", '{"text": "a", "x": NaN}', "line 1: not JSON (NaN is not"),
-        ("in.jsonl", '{"text": "\\ud800"}', "line 1: half of a surrogate pair"),
+        (
+            "in.jsonl",
+            '{"text": "\\ud800"}',
+            "line 1: the text has an unpaired surrogate",
+        ),
         ("in.jsonl", "[" * 100_000, "line 1: not JSON"),
         ("in.txt", b"caf\xe9", "in.txt, line 1: not UTF-8"),
-        ("in.spacy", "x", "in.spacy: not a .spacy file"),
+        ("in.spacy", "x", "in.spacy: not a valid .spacy file"),
         ("missing.txt", None, "missing.txt: No such file or directory"),
     ],
 )
@@ -191,20 +195,20 @@ def test_unknown_formats_are_refused(chain, tmp_path):
     code, _, err = run(*arguments, "-o", tmp_path / "out.xml")
     assert code == 2 and "no format for 'out.xml'" in err
     code, _, err = run(*arguments, "--from", "pdf")
-    assert code == 2 and "there is no format 'pdf'" in err
+    assert code == 2 and "unknown format 'pdf'" in err
 
 
 def test_what_is_read_is_not_replaced(chain, tmp_path):
     path = texts_of(tmp_path / "in.txt", "txt")
     before = path.read_text()
     code, _, err = run("parse", path, "-o", path, "--model", chain)
-    assert code == 1 and "is read, and would be replaced" in err
+    assert code == 1 and "would overwrite the input" in err
     assert path.read_text() == before
 
 
 def test_words_that_look_like_files_are_no_texts(chain, tmp_path):
     code, _, err = run("parse", "nofile.conllu", "--model", chain)
-    assert code == 1 and "nofile.conllu: these are graphs, not texts" in err
+    assert code == 1 and "nofile.conllu: the file has graphs, not texts" in err
     code, _, err = run("parse", tmp_path, "--model", chain)
     assert code == 1 and "directory" in err
 
@@ -271,7 +275,7 @@ def test_tables_are_not_parsed_as_prose(name, chain, tmp_path):
     path.write_text("id,text\n1,Dogs bark.\n")
     code, out, err = run("parse", path, "--model", chain)
     assert (code, out) == (1, "")
-    assert "files are not supported; convert it to JSONL" in err
+    assert "files are not supported; convert the file to JSONL" in err
     assert run("parse", path, "--model", chain, "--from", "lines")[0] == 0
 
 
@@ -279,7 +283,7 @@ BAD_ROWS = {
     "broken": "not JSON (Expecting value: line 1 column 1 (char 0))",
     '{"body": 5}': 'expected an object with a text, as in {"body": "..."}',
     "[1]": 'expected an object with a text, as in {"body": "..."}',
-    '{"body": "\\ud800"}': "half of a surrogate pair is no character",
+    '{"body": "\\ud800"}': "the text has an unpaired surrogate",
 }
 
 
@@ -311,6 +315,6 @@ def test_lines_that_are_no_text_are_bad_rows(chain, tmp_path, format):
     found = [json.loads(line) for line in errors.read_text().splitlines()]
     assert [each["line"] for each in found] == [2, 3]
     assert "not UTF-8 (byte 4 of the line is 0xe9)" in found[0]["reason"]
-    assert found[1]["reason"] == "a NUL byte; is this a text file?"
+    assert found[1]["reason"] == "the line has a NUL byte; is this a text file?"
     code, _, err = run(*arguments)
     assert code == 1 and "in.txt, line 2: not UTF-8" in err

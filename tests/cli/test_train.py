@@ -275,7 +275,7 @@ def test_a_signal_ends_a_training_after_the_step(number, base, killer, tmp_path)
     code, _, err = run(*args)
     assert code == 128 + number
     path = tmp_path / "parts" / "checkpoint.zip"
-    assert err.endswith(f"⚠ interrupted: {path} has the state, resume with --resume\n")
+    assert err.endswith(f"⚠ interrupted: use --resume to resume from {path}\n")
     code, out, _ = run(*args, "--resume")
     assert code == 0 and "Resuming after 6 steps" in out
     assert saved(tmp_path / "parts") == saved(tmp_path / "whole")
@@ -322,8 +322,8 @@ def test_a_checkpoint_is_not_overwritten(killed, tmp_path):
     code, _, err = run(*killed)
     assert code == 1
     assert err == (
-        f"✘ {tmp_path}/out/checkpoint.zip is the checkpoint of a training that is not "
-        "complete. Resume it with --resume, or delete the checkpoint to train from the "
+        f"✘ {tmp_path}/out/checkpoint.zip is the checkpoint of an incomplete training "
+        "run. Use --resume to resume it, or delete the checkpoint to train from the "
         "start.\n"
     )
     assert saved(tmp_path / "out") == before
@@ -375,7 +375,7 @@ def test_a_damaged_checkpoint_is_refused(killed, tmp_path):
     before = saved(tmp_path / "out")
     code, _, err = run(*killed, "--resume")
     assert code == 1
-    assert err.startswith(f"✘ {path} is damaged, or not a checkpoint (")
+    assert err.startswith(f"✘ {path} is damaged or not a checkpoint (")
     assert saved(tmp_path / "out") == before
 
 
@@ -397,5 +397,5 @@ def test_data_that_is_other_data_when_it_is_read_again(base, killer, tmp_path):
     killer.step, killer.action = 2, kill
     with pytest.raises(Killed):
         run(*args)
-    with pytest.raises(ValueError, match="read again, the data is not that of the"):
+    with pytest.raises(ValueError, match="the data is not the same as in the"):
         run(*args, "--resume")

@@ -14,7 +14,7 @@ def test_pipelines_are_averaged_and_rounded(nlp, examples, tmp_path):
     code, out, _ = run(
         *("weights", "average", tmp_path / "a", tmp_path / "b", "--output", target)
     )
-    assert (code, out) == (0, f"✔ {target}: the mean of 2 pipelines\n")
+    assert (code, out) == (0, f"✔ {target}: average of 2 pipelines\n")
     a, b, mean = (
         get_weights(spacy.load(path).get_pipe("sdp_meanfield"))
         for path in (tmp_path / "a", tmp_path / "b", target)
@@ -32,7 +32,7 @@ def test_nothing_is_written_for_pipelines_that_cannot_be_averaged(tmp_path):
     output = ("--output", tmp_path / "x")
     (tmp_path / "broken.whl").write_text("no zip")
     for command, code, message in (
-        (("average", "en_sdp_dm_sm"), 2, "Name at least two pipelines."),
+        (("average", "en_sdp_dm_sm"), 2, "Specify at least two pipelines."),
         (
             ("average", "en_sdp_dm_sm", "en_sdp_dm_md"),
             1,

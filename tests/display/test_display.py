@@ -123,7 +123,7 @@ def test_tops_are_compared_too(cat):
 
 
 def test_what_is_no_graph_cannot_be_drawn():
-    with pytest.raises(TypeError, match="can be drawn, or several of them, not a str"):
+    with pytest.raises(TypeError, match="to draw, or several of them, not a str"):
         render("abc")
 
 
@@ -282,8 +282,8 @@ def test_a_page_has_all_pictures(cat):
     page = render([cat, cat], page=True)
     assert page.startswith("<!doctype html>") and page.rstrip().endswith("</html>")
     assert page.count("<article") == page.count("<svg") == 2
-    assert "only with mistakes" not in page
-    assert "only with mistakes" in render(cat, page=True, gold=cat)
+    assert "only sentences with mistakes" not in page
+    assert "only sentences with mistakes" in render(cat, page=True, gold=cat)
 
 
 def test_any_text_is_escaped_on_a_page():
@@ -313,7 +313,7 @@ def test_options_of_pictures_are_refused_for_other_styles(cat, option):
 
 
 def test_a_page_is_not_for_notebooks(cat):
-    with pytest.raises(ValueError, match="Choose 'page' or 'jupyter'"):
+    with pytest.raises(ValueError, match="Set only 'page' or 'jupyter'"):
         render(cat, page=True, jupyter=True)
 
 

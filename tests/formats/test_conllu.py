@@ -239,21 +239,21 @@ def tree(at, head):
 @pytest.mark.parametrize(
     "lines, line, reason",
     [
-        (["# sent_id = 1"], 1, "a sentence without words"),
+        (["# sent_id = 1"], 1, "the sentence has no words"),
         (["1\tw"], 1, r"2 columns, expected 10 \(ID FORM .* separated by tabs"),
-        ([row(lemma="")], 1, "the column LEMMA is empty; write _ for nothing"),
-        ([row(), row(at=3)], 2, "the ID '3', expected 2"),
-        ([row(at=0)], 1, "the ID '0', expected 1"),
-        ([row(at="1.1")], 1, "the ID '1.1', expected 1"),
-        ([row(at="0.2"), row()], 1, "0.2 comes where 0.1 is expected"),
-        ([row(at="0.1")], 1, "a sentence without words"),
-        ([row(at="2-3"), row()], 1, "2-3 does not begin at the next word, 1"),
-        ([row(at="1-2"), row(), row(at="2-3")], 3, "is within another one"),
-        ([row(at="1-2"), row()], 2, "up to word 2, but the sentence has 1 words"),
-        ([row(upos="NN")], 1, "'NN' is no universal part of speech; .* XPOS"),
+        ([row(lemma="")], 1, "the column LEMMA is empty; write _ instead"),
+        ([row(), row(at=3)], 2, "ID is '3', expected 2"),
+        ([row(at=0)], 1, "ID is '0', expected 1"),
+        ([row(at="1.1")], 1, "ID is '1.1', expected 1"),
+        ([row(at="0.2"), row()], 1, "the empty node is 0.2, expected 0.1"),
+        ([row(at="0.1")], 1, "the sentence has no words"),
+        ([row(at="2-3"), row()], 1, "2-3 does not start at the next word, 1"),
+        ([row(at="1-2"), row(), row(at="2-3")], 3, "overlaps with another one"),
+        ([row(at="1-2"), row()], 2, "ends at word 2, but the sentence has 1 words"),
+        ([row(upos="NN")], 1, "'NN' is not a universal part of speech; .* XPOS"),
         ([row(feats="Sing")], 1, "FEATS is 'Sing', expected Name=Value"),
         ([row(head="x")], 1, "HEAD is 'x', expected the number of a word or 0"),
-        ([row(head="0")], 1, "a HEAD without DEPREL"),
+        ([row(head="0")], 1, "the word has a HEAD but no DEPREL"),
         (
             [row(head="0", deprel="root"), row(at=2)],
             2,
@@ -264,13 +264,13 @@ def tree(at, head):
         (
             [tree(1, 0), tree(2, 3), tree(3, 2)],
             2,
-            "word 2 is in a cycle of the column HEAD",
+            "word 2 is in a cycle in the column HEAD",
         ),
         ([row(deps="0")], 1, "'0' in DEPS has no label; expected head:label"),
-        ([row(deps="2:obj")], 1, "'2:obj' in DEPS has a head that is no node"),
+        ([row(deps="2:obj")], 1, "'2:obj' in DEPS has a head that is not a node"),
         ([row(deps="1:obj")], 1, "'1:obj' in DEPS is a self-loop"),
-        ([row(deps="0:obj")], 1, "has the head 0, so its label has to be root"),
-        ([row(deps="0:root|0:root")], 1, "with an entry twice"),
+        ([row(deps="0:obj")], 1, "has the head 0, so its label must be root"),
+        ([row(deps="0:root|0:root")], 1, "duplicate entries"),
         (
             [row(deps="0:root|1.1:obj"), row(at="1.1", deps="0:root")],
             1,
@@ -287,9 +287,12 @@ def test_broken_files_are_refused(path, lines, line, reason):
 @pytest.mark.parametrize(
     "sentence, reason",
     [
-        (Record(words=["a\tb"]), "word 1: 'a\\tb' cannot stand in the column FORM"),
-        (Record(words=["a"], tags=["\n"]), "cannot stand in the column XPOS"),
-        (Record(words=["a"], comments=["x\ny"]), "cannot be a comment"),
+        (
+            Record(words=["a\tb"]),
+            "word 1: 'a\\tb' is not a valid value for the column FORM",
+        ),
+        (Record(words=["a"], tags=["\n"]), "is not a valid value for the column XPOS"),
+        (Record(words=["a"], comments=["x\ny"]), "is not a valid comment"),
     ],
 )
 def test_what_the_format_cannot_hold_is_not_written(path, sentence, reason):

@@ -11,10 +11,10 @@ KEY = ("._.", "sdp", None, None)
 @pytest.mark.parametrize(
     "changes, reason",
     [
-        ({"arcs": [(0, 2, 5, None)]}, "the label has to be a non-empty string"),
+        ({"arcs": [(0, 2, 5, None)]}, "the label must be a non-empty string"),
         ({"arcs": [(-1, 2, "BV", None)]}, "head -1 is not a token"),
         ({"tops": (3, 3)}, "A top is given twice"),
-        ({"frames": ((3, 7),)}, "7 is no text"),
+        ({"frames": ((3, 7),)}, "expected a string, found 7"),
         ({"arcs": 7}, "Expected a list of arcs, found 7"),
         ({"tokens": 3}, "was made for 3 tokens"),
     ],

@@ -391,14 +391,14 @@ def break_compressed_encoding(profile):
 @pytest.mark.parametrize(
     "damage, message",
     [
-        (break_schema, "relations, line 1: field 'i-id' belongs to no relation"),
+        (break_schema, "relations, line 1: field 'i-id' does not belong to a relation"),
         (break_field, "relations: relation 'item' has no field 'i-input'"),
         (break_relation, "relation 'tree' has no file"),
         (break_record, "tree, line 2: 1 fields, expected 2"),
-        (break_item, "parse 5 is of item 71, which does not exist"),
+        (break_item, "parse 5 refers to item 71, which does not exist"),
         (break_encoding, "item, line 1: not UTF-8"),
-        (break_compression, "item.gz: a broken gzip file"),
-        (break_length, "item.gz: a broken gzip file"),
+        (break_compression, "item.gz: not a valid gzip file"),
+        (break_length, "item.gz: not a valid gzip file"),
         (break_compressed_encoding, "item.gz, line 1: not UTF-8"),
     ],
 )

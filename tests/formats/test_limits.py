@@ -55,7 +55,7 @@ def test_what_is_not_compressed_is_refused_at_once(tmp_path):
     with path.open("wb") as file:
         file.truncate(400_000_000)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    with pytest.raises(FormatError, match=r"not a \.spacy file"):
+    with pytest.raises(FormatError, match=r"not a valid \.spacy file"):
         list(docbin.read_docs(path))
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000  # KB
 
@@ -88,7 +88,7 @@ def test_a_relation_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
         list(erg._read_relation_lines(path))
     monkeypatch.undo()
     path.write_bytes(gzip.compress(b"x" * (LONGEST_LINE + 1)))
-    with pytest.raises(FormatError, match="line 1: a line of more than 16,777,216"):
+    with pytest.raises(FormatError, match="line 1: the line has more than 16,777,216"):
         list(erg._read_relation_lines(path))
 
 
@@ -106,7 +106,9 @@ def test_what_never_ends_is_refused(command, tmp_path):
         arguments = ["draw", link, "--output", tmp_path / "out.html"]
     code, _, err = run(*arguments)
     assert code == 1
-    assert "line 1: a line of more than 16,777,216 bytes; is this a text file?" in err
+    assert (
+        "line 1: the line has more than 16,777,216 bytes; is this a text file?" in err
+    )
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.sdp"]
 
 

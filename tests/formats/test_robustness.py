@@ -115,7 +115,9 @@ def test_windows_files_are_the_same(tmp_path, files, name):
 
 
 @pytest.mark.parametrize("name", TEXT_FORMATS)
-@pytest.mark.parametrize("bad, reason", [(b"\0", "a NUL"), (b"\xff", "not UTF-8")])
+@pytest.mark.parametrize(
+    "bad, reason", [(b"\0", "the line has a NUL"), (b"\xff", "not UTF-8")]
+)
 def test_bytes_that_are_no_text_are_refused(tmp_path, files, name, bad, reason):
     path = tmp_path / "file"
     lines = files[name].split(b"\n")

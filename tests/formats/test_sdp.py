@@ -167,9 +167,12 @@ def test_writing_refuses_what_the_format_cannot_say(path):
         ),
         (
             Record(["a\tb"]),
-            r"file.sdp: sentence 1, token 1: 'a\\tb' cannot stand in .* FORM",
+            r"file.sdp: sentence 1, token 1: 'a\\tb' is not a valid value .* FORM",
         ),
-        (Record(["a", "b"], arcs=[(0, 1, "X\n")]), "cannot stand in the column ARG"),
+        (
+            Record(["a", "b"], arcs=[(0, 1, "X\n")]),
+            "is not a valid value for the column ARG",
+        ),
     ):
         with pytest.raises(FormatError, match=reason):
             sdp.write([sentence], path)
@@ -290,5 +293,7 @@ def test_broken_spacy_files_are_refused(tmp_path):
     random.Random(0).shuffle(data)
     for content in (b"", b"not one", bytes(data), path.read_bytes()[:100]):
         path.write_bytes(content)
-        with pytest.raises(FormatError, match=r"broken\.spacy: not a .spacy file"):
+        with pytest.raises(
+            FormatError, match=r"broken\.spacy: not a valid .spacy file"
+        ):
             list(docbin.read(path))

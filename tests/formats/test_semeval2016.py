@@ -71,15 +71,15 @@ def row(number=1, form="w", head="_", label="_"):
     [
         (["1 w"], 1, "1 columns, expected 10 (ID FORM LEMMA"),
         ([row(form="")], 1, "the column FORM is empty"),
-        ([row(2)], 1, "the ID '2', expected 1"),
-        ([row(), row(2), row(1)], 3, "the ID '1', expected 3, or 2 for another head"),
-        ([row(), row(form="x")], 2, "word 1 is 'x' here, and 'w' before"),
-        ([row(head="1")], 1, "a HEAD without DEPREL, or the other way round"),
+        ([row(2)], 1, "ID is '2', expected 1"),
+        ([row(), row(2), row(1)], 3, "ID is '1', expected 3, or 2 for another head"),
+        ([row(), row(form="x")], 2, "word 1 is 'x', but was 'w' before"),
+        ([row(head="1")], 1, "HEAD and DEPREL must both be set, or neither"),
         ([row(head="x", label="A")], 1, "HEAD is 'x', expected the number"),
         ([row(head="0", label="A")], 1, "the head 0 with the label 'A'; expected Root"),
         ([row(head="0", label="Root")] * 2, 2, "expected Root, once"),
-        ([row(head="1", label="A")], 1, "1 -A-> 1 is a self-loop, or there twice"),
-        ([row(head="2", label="A")] * 2, 2, "2 -A-> 1 is a self-loop, or there twice"),
+        ([row(head="1", label="A")], 1, "1 -A-> 1 is a self-loop or a duplicate"),
+        ([row(head="2", label="A")] * 2, 2, "2 -A-> 1 is a self-loop or a duplicate"),
         (
             [row(head="2", label="A")],
             1,
@@ -94,6 +94,8 @@ def test_broken_files_are_refused(path, lines, line, reason):
 
 
 def test_what_the_format_cannot_hold_is_not_written(path):
-    with pytest.raises(FormatError, match="sentence 1: '' of word 1 cannot stand in"):
+    with pytest.raises(
+        FormatError, match="sentence 1: '' of word 1 is not a valid value"
+    ):
         semeval2016.write([Record(words=[""])], path)
     assert not path.exists()

@@ -93,7 +93,7 @@ def test_merging_warns_of_what_it_does_not_keep(nlp):
 
 
 def test_what_cannot_be_merged_is_refused(nlp, cat):
-    with pytest.raises(ValueError, match="no Doc has a token"):
+    with pytest.raises(ValueError, match="none of the Docs has any tokens"):
         spacy_sdp.merge([])
     with pytest.raises(ValueError, match=r"has no graph in Doc\._\.sdp: 'Hello'"):
         spacy_sdp.merge([nlp("Hello")])

@@ -47,7 +47,7 @@ def test_triples_are_checked(nlp):
         doc._.sdp = [(0, 2, "A")]
     for top in ((-1, 7, "root"), (-1, 1), (-1, "a", "root")):
         with pytest.raises(
-            ValueError, match=r"Invalid arc \(-1, .*: a top is marked by"
+            ValueError, match=r"Invalid arc \(-1, .*: a top is given as"
         ):
             doc._.sdp = [top]
     for wrong in ([3], [()], [(0, 1, "A", 0.5, 6)]):
@@ -271,7 +271,7 @@ def test_several_attributes_side_by_side(cat):
 
 def test_bad_names_of_attributes_are_refused():
     for name in ("my graph", "get", "class", ""):
-        with pytest.raises(ValueError, match="'attr' has to be a Python name"):
+        with pytest.raises(ValueError, match="'attr' must be a Python identifier"):
             register_extensions(name)
     Token.set_extension("taken_top", default=None)
     with pytest.raises(ValueError, match=r"Token._.taken_top is already in use"):

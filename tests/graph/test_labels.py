@@ -22,7 +22,9 @@ def test_every_name_is_explained():
     assert explain("poss") == (
         "possessive → what is owned (Her → cup: Her cup is empty.)"
     )
-    with pytest.warns(UserWarning, match="no explanation of the label 'ACT-arg'"):
+    with pytest.warns(
+        UserWarning, match="No description found for the label 'ACT-arg'"
+    ):
         assert explain("ACT-arg") is None
 
 

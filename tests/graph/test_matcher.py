@@ -179,40 +179,46 @@ def test_a_pickled_matcher_finds_the_same(matcher, cat):
 @pytest.mark.parametrize(
     "pattern, reason",
     [
-        ([], "it has to have the keys 'nodes' and 'arcs'"),
-        ({"nodes": {}}, "'nodes' has to have a token pattern for each name"),
-        ({"nodes": {"a": {"OP": "?"}}}, "node 'a' has to be a token pattern without"),
-        ({"nodes": {"a": {"LOWR": "x"}}}, "node 'a' is no token pattern: "),
-        ({"nodes": {"a": {"TEXT": {"REGEX": "("}}}}, "node 'a' is no token pattern: "),
-        ({"nodes": {"a": {"_": {"nothing": 1}}}}, r"asks for Token\._\.nothing, which"),
-        ({"nodes": {"a": {}}, "arcs": [arc(["a"], "a")]}, "has a head that is no node"),
+        ([], "it must have the keys 'nodes' and 'arcs'"),
+        ({"nodes": {}}, "'nodes' must map names to token patterns"),
+        ({"nodes": {"a": {"OP": "?"}}}, "node 'a' must be a token pattern without"),
+        ({"nodes": {"a": {"LOWR": "x"}}}, "node 'a' is not valid: "),
+        ({"nodes": {"a": {"TEXT": {"REGEX": "("}}}}, "node 'a' is not valid: "),
+        ({"nodes": {"a": {"_": {"nothing": 1}}}}, r"uses Token\._\.nothing, which"),
+        (
+            {"nodes": {"a": {}}, "arcs": [arc(["a"], "a")]},
+            "the head of the arc .* is not a node",
+        ),
         (
             {"nodes": {"a": {}, "b": {}}, "arcs": [arc("a", "b", [])]},
-            "has an empty list of labels; any is None",
+            "has an empty list of labels; use None",
         ),
-        ({"nodes": {"a": {}}, "arcs": [["a"]]}, r"the arc \['a'\] has to have 'head'"),
-        ({"nodes": {"a": {}}, "arcs": [arc("a", "b")]}, "has a dep that is no node"),
+        ({"nodes": {"a": {}}, "arcs": [["a"]]}, r"the arc \['a'\] must have 'head'"),
+        (
+            {"nodes": {"a": {}}, "arcs": [arc("a", "b")]},
+            "the dep of the arc .* is not a node",
+        ),
         ({"nodes": {"a": {}}, "arcs": [arc("a", "a")]}, "is a self-loop"),
         (
             {"nodes": {"a": {}, "b": {}}, "arcs": [arc("a", "b", 7)]},
-            "the label 7 is no label",
+            "or None, not 7",
         ),
         (
             {"nodes": {"a": {}, "b": {}}, "arcs": [arc("a", "b", op="*")]},
-            r"the op '\*' is none of",
+            r"the op must be .*, not '\*'",
         ),
         (
             {"nodes": {"a": {}, "b": {}}, "arcs": [arc("a", "b", direction="up")]},
-            "the direction 'up' is neither",
+            "'down' or 'either', not 'up'",
         ),
         ({"nodes": {"a": {}, "b": {}}, "arcs": []}, "no arc leads to the node 'b'"),
         (
             {"nodes": {"a": {}, "b": {}, "c": {}}, "arcs": [arc("b", "c")]},
-            "the arc b -> c is not connected with the node 'a'",
+            "the arc b -> c is not connected to the node 'a'",
         ),
         (
             {"nodes": {"a": {}, "b": {}, "c": {}}, "arcs": [arc("b", "c", op="!")]},
-            "the negated arc b -> c hangs on nothing",
+            "the negated arc b -> c is not connected to any other node",
         ),
     ],
 )
@@ -224,25 +230,25 @@ def test_invalid_patterns_are_refused_when_they_are_added(matcher, pattern, reas
 
 def test_other_mistakes_are_refused(matcher, nlp, tmp_path):
     with pytest.raises(
-        ValueError, match="There is no pattern to add under the key 'X'"
+        ValueError, match="There are no patterns to add for the key 'X'"
     ):
         matcher.add("X", [])
-    with pytest.raises(ValueError, match="There are no patterns under the key 'X'"):
+    with pytest.raises(ValueError, match="The matcher has no patterns for the key 'X'"):
         matcher.remove("X")
     with pytest.raises(ValueError, match=r"no graph in Doc\._\.sdp"):
         matcher(nlp("Hello"))
     (tmp_path / "p.json").write_text("[")
-    with pytest.raises(ValueError, match=r"p\.json: no JSON"):
+    with pytest.raises(ValueError, match=r"p\.json: not valid JSON"):
         matcher.add_from_json(tmp_path / "p.json")
     (tmp_path / "p.json").write_text('{"X": 1}')
-    with pytest.raises(ValueError, match="'X' has to have a list of patterns"):
+    with pytest.raises(ValueError, match="'X' must have a list of patterns"):
         matcher.add_from_json(tmp_path / "p.json")
     (tmp_path / "p.json").write_text('{"A": [{"nodes": {"a": {}}}], "B": [7]}')
     with pytest.raises(ValueError, match=r"p\.json: Invalid pattern 0 of 'B'"):
         matcher.add_from_json(tmp_path / "p.json")
-    with pytest.raises(ValueError, match="has to be a string, not 3"):
+    with pytest.raises(ValueError, match="must be a string, not 3"):
         matcher.add(3, [{"nodes": {"a": {}}}])
-    with pytest.raises(ValueError, match="on_match of 'A' cannot be called: 3"):
+    with pytest.raises(ValueError, match="on_match of 'A' must be callable, not 3"):
         matcher.add("A", [{"nodes": {"a": {}}}], on_match=3)
     with pytest.raises(TypeError, match="Doc or a Span to match, not a str"):
         matcher("The cat")
@@ -262,13 +268,13 @@ def test_patterns_that_match_too_often_are_refused(nlp):
 @pytest.mark.parametrize(
     "patterns, reason",
     [
-        (5, "have to be a list, not 5"),
+        (5, "must be a list, not 5"),
         ([5], "NAME"),
         ([{"nodes": {1: {}}}], "the name of a node is 1, not a string"),
         ([{"nodes": {"a": {"_": 5}}}], "has 5 for '_'"),
-        ([{"nodes": {"a": {"LOWER": {"REGEX": "("}}}}], "is no token pattern"),
-        ([{"nodes": {"a": {"LOWER": {"IN": 5}}}}], "is no token pattern"),
-        ([{"nodes": {"a": {}}, "arcs": 5}], "'arcs' has to be a list, not 5"),
+        ([{"nodes": {"a": {"LOWER": {"REGEX": "("}}}}], "is not valid"),
+        ([{"nodes": {"a": {"LOWER": {"IN": 5}}}}], "is not valid"),
+        ([{"nodes": {"a": {}}, "arcs": 5}], "'arcs' must be a list, not 5"),
     ],
 )
 def test_patterns_of_any_wrong_shape_are_refused(patterns, reason, nlp):
@@ -279,5 +285,5 @@ def test_patterns_of_any_wrong_shape_are_refused(patterns, reason, nlp):
 def test_json_that_is_too_deep_is_refused(nlp, tmp_path):
     path = tmp_path / "patterns.json"
     path.write_text("[" * 100_000)
-    with pytest.raises(ValueError, match=r"patterns\.json: no JSON"):
+    with pytest.raises(ValueError, match=r"patterns\.json: not valid JSON"):
         SemanticMatcher(nlp.vocab).add_from_json(path)

@@ -9,7 +9,7 @@ from spacy_sdp.model.span_getter import make_sentence_spans
 @pytest.mark.parametrize("instructions", [{}, {"avx512_f": True, "amx_bf16": False}])
 def test_processors_without_bfloat16_get_a_sentence(monkeypatch, instructions):
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: instructions)
-    with pytest.raises(ValueError, match="precision = 'bfloat16' needs a processor"):
+    with pytest.raises(ValueError, match="precision = 'bfloat16' requires a processor"):
         TransformerModel("any", make_sentence_spans(), precision="bfloat16")
     TransformerModel("any", make_sentence_spans(), precision="float32")
 

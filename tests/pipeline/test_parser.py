@@ -246,7 +246,7 @@ def test_wrong_settings_are_refused(nlp):
     ):
         with pytest.raises(ValueError, match=reason):
             nlp.add_pipe("sdp_meanfield", config={"model": small_model(**settings)})
-    with pytest.raises(ValueError, match="'attr' has to be a Python name"):
+    with pytest.raises(ValueError, match="'attr' must be a Python identifier"):
         nlp.add_pipe("sdp_meanfield", config={"attr": "a b"})
 
 

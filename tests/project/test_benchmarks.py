@@ -189,4 +189,4 @@ def test_a_transformer_can_read_windows(tmp_path, monkeypatch, capsys):
             windows.main()
     errors = capsys.readouterr().err
     assert "there is no file none.spacy" in errors
-    assert "has to be one with a transformer" in errors
+    assert "must have a transformer" in errors

@@ -98,7 +98,7 @@ def test_an_encoder_that_is_there_is_not_fetched(tmp_path):
     assert f"{tmp_path} has files, but no config.json" in done.stderr
     (tmp_path / "config.json").touch()
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
-    assert done.stdout == f"{tmp_path}: an encoder is there already\n"
+    assert done.stdout == f"{tmp_path}: already has an encoder\n"
 
 
 def test_an_encoder_in_parts_is_joined(tmp_path):

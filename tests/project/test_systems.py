@@ -82,7 +82,7 @@ def test_what_is_done_is_skipped_until_its_inputs_change(corpus, tmp_path, capfd
             systems=["first-order"],
             overrides=settings,
         )
-        return "done already" in capfd.readouterr().out
+        return "already complete" in capfd.readouterr().out
 
     folder = tmp_path / "out" / "first-order-0"
     assert not run()

@@ -107,5 +107,5 @@ def test_gold_tokens_stay_gold_tokens_and_get_their_tags(nlp, doc, tmp_path):
 def test_the_level_is_the_share_of_changed_texts(nlp, doc):
     example = Example(nlp.make_doc(doc.text), doc)
     assert list(make_spelling_augmenter(level=0.0)(nlp, example)) == [example]
-    with pytest.raises(ValueError, match="'level' has to be from 0 to 1, not 2"):
+    with pytest.raises(ValueError, match="'level' must be between 0 and 1, not 2"):
         make_spelling_augmenter(level=2)

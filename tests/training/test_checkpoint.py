@@ -86,7 +86,7 @@ def test_a_pipeline_with_other_labels_is_refused(path, nlp, examples):
     checkpoint = read_checkpoint(path, IDENTITY)
     other = type(nlp)()
     add_parser(other, examples[:2])
-    with pytest.raises(ValueError, match=f"{path} cannot be resumed: initialized"):
+    with pytest.raises(ValueError, match=f"Cannot resume from {path}: the pipeline"):
         restore_pipeline(checkpoint, other)
 
 
@@ -115,14 +115,14 @@ def test_the_old_checkpoint_stays_until_the_new_one_is_whole(path, trained, tmp_
 )
 def test_a_damaged_file_is_refused(path, damage):
     path.write_bytes(damage(path.read_bytes()))
-    with pytest.raises(ValueError, match=f"{path} is damaged, or not a checkpoint"):
+    with pytest.raises(ValueError, match=f"{path} is damaged or not a checkpoint"):
         read_checkpoint(path, IDENTITY)
 
 
 def test_another_archive_is_refused(path):
     with ZipFile(path, "w") as archive:
         archive.writestr("readme", "nothing")
-    with pytest.raises(ValueError, match=f"{path} is damaged, or not a checkpoint"):
+    with pytest.raises(ValueError, match=f"{path} is damaged or not a checkpoint"):
         read_checkpoint(path, IDENTITY)
 
 
@@ -137,8 +137,8 @@ def test_the_checkpoint_of_another_training_is_refused(path, change, message):
     with pytest.raises(ValueError) as error:
         read_checkpoint(path, {**IDENTITY, **change})
     assert str(error.value) == (
-        f"{path} is the checkpoint of another training: {message}. Undo this change, "
-        "or delete the checkpoint and train from the start."
+        f"{path} belongs to another training run: {message}. Undo this change, or "
+        "delete the checkpoint and train from the start."
     )
 
 

@@ -57,7 +57,7 @@ def test_unknown_labels_are_reported_before_training(pipeline, tmp_path):
         fine_tune(pipeline, tmp_path / "out", overrides=paths(tmp_path / "new.spacy"))
     assert str(caught.value).startswith(
         f"The training data has 3 arcs with labels that {pipeline} does not have: "
-        "AGENT (2), GOAL (1). A trained parser keeps its labels"
+        "AGENT (2), GOAL (1). Fine-tuning cannot add labels"
     )
     assert not (tmp_path / "out").exists()
 

@@ -54,10 +54,10 @@ def test_components_that_are_disabled_are_found(nlp, examples):
         (
             "transformer",
             "x",
-            "no such component, but sentencizer, sdp_meanfield. Change",
+            "no such component (found: sentencizer, sdp_meanfield). Change",
         ),
         ("sdp_meanfield", "^wte$", "'^wte$' matches none of the names of its"),
-        ("sentencizer", "x", "it has none in torch. Change 'component'"),
+        ("sentencizer", "x", "it has no torch parameters. Change 'component'"),
     ],
 )
 def test_what_cannot_be_frozen_is_named(nlp, examples, component, pattern, message):

@@ -99,7 +99,7 @@ def test_a_pattern_for_half_a_transformer_is_refused():
     optimizer((1, BERT), one, other)
     optimizer((1, "W"), one, other)  # a layer of thinc that happens to have the same id
     optimizer((2, "lstm.weight"), one, other)
-    with pytest.raises(ValueError, match=r"only some .* looking at 'attentions\.0\.w'"):
+    with pytest.raises(ValueError, match=r"only some .* fits 'attentions\.0\.w'"):
         optimizer((1, "attentions.0.w"), one, other)
 
 

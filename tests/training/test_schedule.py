@@ -17,5 +17,5 @@ def test_without_a_number_of_steps_the_rate_stays_after_the_warm_up():
 
 
 def test_other_text_is_refused():
-    with pytest.raises(ValueError, match=r"'total_steps' has to be .* not 'many'"):
+    with pytest.raises(ValueError, match=r"'total_steps' must be .* not 'many'"):
         make_warmup_linear(0.1, 2, "many")

@@ -1,6 +1,6 @@
 "use strict";
 
-// A picture as a file of its own: what the page does to it is taken back.
+// The picture as a separate file, without the highlighting of the page.
 function svgOf(article) {
   const svg = article.querySelector("svg").cloneNode(true);
   for (const part of svg.querySelectorAll(".faint")) part.classList.remove("faint");
@@ -19,7 +19,7 @@ async function copy(text) {
   try {
     await navigator.clipboard.writeText(text);
   } catch {
-    // Files that are opened from a disk may not use the clipboard in every browser.
+    // Some browsers do not allow local files to use the clipboard.
     const area = document.createElement("textarea");
     area.value = text;
     document.body.append(area);

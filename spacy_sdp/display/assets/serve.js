@@ -9,7 +9,7 @@ let latest = 0;
 async function parse() {
   const number = (latest += 1);
   note.className = "note";
-  note.textContent = "parsing…";
+  note.textContent = "Parsing…";
   let answer;
   try {
     const response = await fetch("/parse", {
@@ -22,15 +22,15 @@ async function parse() {
     });
     answer = await response.json();
   } catch {
-    answer = { error: "The server does not answer: is it still running?" };
+    answer = { error: "The server does not respond. Is it still running?" };
   }
-  // Somebody may have asked again in the meantime.
+  // The user may have sent another request in the meantime.
   if (number !== latest) return;
   note.className = answer.error ? "error" : "note";
   note.textContent = answer.error ?? "";
   record = answer.record ?? null;
   saveJson.disabled = record === null;
-  // The server has escaped all text in it.
+  // The server has escaped all text.
   document.querySelector("main").innerHTML = answer.html ?? "";
 }
 

@@ -1,1 +1,1 @@
-"""DELPH-IN profiles: ERG analyses, their texts, and their reduction to DM."""
+"""DELPH-IN profiles: ERG analyses, their texts, and their conversion to DM."""

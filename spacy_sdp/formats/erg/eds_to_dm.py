@@ -1,23 +1,24 @@
 """DM graphs from Elementary Dependency Structures (EDS).
 
 An EDS is an analysis of the English Resource Grammar (ERG) as a graph: its nodes are
-predicates, each with the part of the sentence that it belongs to, and the arguments of
-a node are other nodes. DM keeps of it what can be said with arcs between tokens. A node
-is one of these:
+predicates, each with its span in the sentence, and the arguments of a node are other
+nodes. DM keeps what can be expressed by arcs between tokens. There are four kinds of
+nodes:
 
-- A lexical node stands for a token, and its arguments become arcs from that token:
+- A lexical node represents a token, and its arguments become arcs from this token:
   `_chase_v_1` with an ARG1 `_dog_n_1` is the arc chase -ARG1-> dog.
-- A relation is a construction without a word of its own. It becomes an arc between its
+- A relation is a construction without its own word. It becomes an arc between its
   arguments: `compound` in "tea cup" is the arc tea -compound-> cup.
-- A transparent node is the same thing as one of its arguments: `nominalization` in
-  "swimming is fun" is what "swimming" is.
-- All others, such as the quantifier `udef_q` of a bare noun, leave no trace.
+- A transparent node is equivalent to one of its arguments: `nominalization` in
+  "swimming is fun" is equivalent to "swimming".
+- All other nodes, such as the quantifier `udef_q` of a bare noun, are dropped.
 
 The rules are those of the grammar itself (etc/dm.cfg in its repository) and of Ivanova
 et al. (2012), "Who Did What to Whom? A Contrastive Study of Syntacto-Semantic
-Dependencies". What these leave open was found by comparing EDS and DM of the sentences
-that the shared task MRP 2019 published in both. Predicates have been renamed between
-releases of the grammar; here are the names of all of them.
+Dependencies". Remaining cases were derived by comparing EDS and DM graphs of the
+sentences that the shared task MRP 2019 published in both formats. Some predicates were
+renamed between releases of the grammar. The tables below contain the names of all
+releases.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from dataclasses import dataclass, field, replace
 
 @dataclass(frozen=True)
 class Token:
-    """A token with its place in the sentence, in characters."""
+    """A token with its character offsets in the sentence."""
 
     form: str
     start: int
@@ -38,10 +39,10 @@ class Token:
 
 @dataclass(frozen=True)
 class Node:
-    """A predicate with its place in the sentence, in characters.
+    """A predicate with its character offsets in the sentence.
 
-    `args` are the ids of other nodes by role, and `constant` is the name or number
-    that the predicate is about, such as "Kim" of `named`. `frame` is its frame in DM.
+    `args` are the ids of other nodes by role, and `constant` is the name or number of
+    the predicate, such as "Kim" for `named`. `frame` is its frame in DM.
     """
 
     id: str
@@ -62,8 +63,8 @@ class Relation:
     label: str
 
 
-# Predicates that begin with an underscore are words of the lexicon. These are not, and
-# have a token nevertheless. Those without an example are like the one above them.
+# Predicates that start with an underscore are words in the lexicon. The following are
+# not, but still have a token. Predicates without an example are like the one above.
 ABSTRACT_LEXICAL_PREDICATES = frozenset(
     {
         # Names and pronouns.
@@ -116,15 +117,15 @@ ABSTRACT_LEXICAL_PREDICATES = frozenset(
         "comp_too",  # too (in: too tall to ...)
         "comp_enough",  # enough (in: tall enough to ...)
         "superl",  # tallest
-        # Negation, and what stands for a verb phrase that is left out.
+        # Negation, and verb phrases that are left out.
         "neg",  # not
         "ellipsis",  # is (in: it is)
         "ellipsis_ref",  # did (in: she did)
     }
 )
 
-# Other abstract predicates that cover several tokens have them by accident, not as an
-# expression of several words.
+# Abstract predicates that can be multiword expressions. Other abstract predicates cover
+# several tokens only by accident.
 ABSTRACT_MULTIWORD_PREDICATES = frozenset(
     {
         "neg",  # can not
@@ -133,7 +134,7 @@ ABSTRACT_MULTIWORD_PREDICATES = frozenset(
     }
 )
 
-# Predicates that are the same thing as the argument with this role.
+# Predicates that are equivalent to the argument with this role.
 TRANSPARENT_PREDICATES = {
     "nominalization": "ARG1",  # swimming (in: swimming is fun)
     "eventuality": "ARG1",  # to be solved (in: problems to be solved)
@@ -141,8 +142,8 @@ TRANSPARENT_PREDICATES = {
     "unknown": "ARG",  # a heading, such as: History
 }
 
-# Constructions, and the arcs that they become. The head of the first arc stands for the
-# construction where that is itself an argument.
+# Constructions, and the arcs that they become. The head of the first arc represents the
+# construction if it is itself an argument.
 RELATIONS = {
     # my friend Kim
     "appos": (Relation("ARG2", "ARG1", "appos"),),
@@ -177,15 +178,15 @@ RELATIONS = {
 }
 
 # Conjunctions: "cats and dogs" has the arc cats -_and_c-> dogs. The node of a sentence
-# that begins with "And" lacks the left argument, and is an ordinary word.
+# that starts with "And" lacks the left argument, and is an ordinary word.
 CONJUNCTION_SUFFIX = "_c"
 CONJUNCTION_ROLES = ("ARG1", "ARG2")
 
-# Roles that are called otherwise: conjunctions of older releases have an event and an
-# entity on either side, and the event is what counts. The first that exists is taken.
+# Alternative names of roles. In older releases, conjunctions have an event and an
+# entity on each side. The event takes precedence, so the first existing role is used.
 ROLE_ALIASES = {"ARG1": ("L-HNDL", "L-INDEX"), "ARG2": ("R-HNDL", "R-INDEX")}
 
-# The comparatives: old names, the new ones, and how their arcs are called.
+# Comparatives, with old and new names, and the labels of their arcs.
 COMPARATIVES = {
     "comp": "comp",
     "more_comp": "comp",  # taller than Kim
@@ -200,7 +201,7 @@ COMPARATIVES = {
     "_enough_x_comp": "comp_enough",
 }
 
-# Arcs of lexical nodes that are not called as the role.
+# Labels of arcs from lexical nodes, if they differ from the role.
 LABELS = {
     ("part_of", "ARG1"): "part",  # most of the cups
     ("neg", "ARG1"): "neg",  # not funny
@@ -220,33 +221,33 @@ WEAK_PREDICATES = (
 POSSESSIVE_QUANTIFIER = "def_explicit_q"
 POSSESSIVE_FRAME = "q:i-h-h"
 
-# The arcs from the last token of an expression of several words to the others.
+# The label of arcs from the last token of a multiword expression to the others.
 MULTIWORD_LABEL = "mwe"
 
 # Second tokens of contractions, "ca n't" and "can not".
 NEGATIONS = frozenset({"n't", "n’t", "not"})  # noqa: RUF001
 
-# What the grammar attaches to the word before or after it. Currencies, per cent and the
-# like are words.
+# Punctuation that the grammar attaches to the word before or after it. Symbols such as
+# currencies and per cent are words.
 PUNCTUATION = re.compile(r"[^\w$%£€&#+=<>*/°§]+")
 
 
 def convert(
     nodes: Iterable[Node], top: str | None, tokens: Sequence[Token]
 ) -> tuple[list[tuple[int, int, str]], list[int]]:
-    """Make a DM graph of an EDS.
+    """Convert an EDS to a DM graph.
 
     nodes (Iterable[Node]): The nodes of the EDS.
     top (Optional[str]): The id of its top node.
-    tokens (Sequence[Token]): The tokens, with places in the same text as the nodes.
+    tokens (Sequence[Token]): The tokens, with offsets in the same text as the nodes.
     RETURNS (Tuple[List[Tuple[int, int, str]], List[int]]): The arcs as head, dependent
-        and label, at most one between two tokens, and the tops: one or none.
+        and label, at most one between two tokens, and a list of at most one top.
     """
     alignment = _align(nodes, tokens)
     labels: dict[tuple[int, int], str] = {}
     for node in alignment.nodes.values():
         for head, dep, label in _node_arcs(node, alignment):
-            # Of two arcs between the same tokens, DM has the first.
+            # DM keeps the first of several arcs between the same tokens.
             if head is not None and dep is not None and head != dep:
                 labels.setdefault((head, dep), label)
     arcs = sorted((head, dep, label) for (head, dep), label in labels.items())
@@ -288,17 +289,17 @@ def _strength(node: Node) -> int:
 
 @dataclass(frozen=True)
 class _Alignment:
-    """Which tokens the nodes stand for.
+    """The tokens that nodes represent.
 
-    `indices` has the tokens of the lexical nodes. The last one is the node's own, the
-    others are its companions in an expression of several words.
+    `indices` has the tokens of lexical nodes. The last token is the node's own. The
+    others belong to the same multiword expression.
     """
 
     nodes: Mapping[str, Node]
     indices: Mapping[str, Sequence[int]]
 
     def token(self, node_id: str | None) -> int | None:
-        """Find the token of any node, through those that have none of their own."""
+        """Find the token of a node, following nodes without their own token."""
         seen = set()
         while node_id is not None and node_id in self.nodes and node_id not in seen:
             if node_id in self.indices:
@@ -347,18 +348,18 @@ def _is_lexical(node: Node) -> bool:
 
 
 def _representative(node: Node) -> str | None:
-    """The id of the argument that a node without a token is the same as."""
+    """Get the argument that represents a node without a token."""
     if role := TRANSPARENT_PREDICATES.get(node.predicate):
         return node.args.get(role)
     relations = _relations(node)
     if not relations:
         return None
-    # A sequence of one foreign word is that word.
+    # A sequence of a single foreign word is represented by this word.
     return node.args.get(relations[0].head, node.args.get(relations[0].dep))
 
 
 def _token_indices(node: Node, tokens: Sequence[Token]) -> list[int]:
-    """The tokens of a lexical node, none for others."""
+    """Get the tokens of a lexical node. Other nodes have none."""
     if not _is_lexical(node):
         return []
     covered = [
@@ -376,7 +377,7 @@ def _token_indices(node: Node, tokens: Sequence[Token]) -> list[int]:
     if len(indices) > 1 and not is_expression:
         return []
     if len(indices) == 2 and tokens[indices[1]].form.lower() in NEGATIONS:
-        # The grammar has one word, which is both verb and negation.
+        # In the grammar, both verb and negation cover the whole contraction.
         return indices[1:] if node.predicate == "neg" else indices[:1]
     return indices
 
@@ -384,7 +385,7 @@ def _token_indices(node: Node, tokens: Sequence[Token]) -> list[int]:
 def _node_arcs(
     node: Node, alignment: _Alignment
 ) -> Iterator[tuple[int | None, int | None, str]]:
-    """Yield the arcs of a node; one whose head or dependent is None does not exist."""
+    """Yield the arcs of a node. The head or dependent is None if it has no token."""
     if node.id in alignment.indices:
         *companions, head = alignment.indices[node.id]
         for role, target in node.args.items():

@@ -1,30 +1,31 @@
-"""Gold analyses of the English Resource Grammar (ERG), as DM graphs.
+"""Gold analyses of the English Resource Grammar (ERG), converted to DM graphs.
 
 The treebanks of the ERG are databases of [incr tsdb()], called profiles. A profile is a
-folder with one text file (or one compressed with gzip) for each relation. A line is a
-record, whose fields are separated by `@`; in a field, `\\s` stands for `@`, `\\n` for a
-line break and `\\\\` for a backslash. The file `relations` lists the fields. These are
-read:
+folder with one text file (possibly compressed with gzip) for each relation. A line is a
+record, whose fields are separated by `@`. In a field, `\\s` means `@`, `\\n` a line
+break and `\\\\` a backslash. The file `relations` lists the fields. These fields are
+used:
 
-    item    i-id, i-input         a sentence as it was found, and
-            i-wf                  whether it is well-formed: 0 is not
+    item    i-id, i-input         an original sentence, and
+            i-wf                  whether it is well-formed: 0 means no
     parse   parse-id, i-id        an attempt to analyse it, and
-            p-input               its tokens: place in the sentence, form and tag
-    tree    parse-id, t-active    the number of analyses that a person has accepted
+            p-input               its tokens: offsets in the sentence, form and tag
+    tree    parse-id, t-active    the number of analyses that an annotator accepted
     result  parse-id, mrs         an analysis, in Minimal Recursion Semantics
 
-A gold analysis is the only one of a sentence that a person has accepted. It becomes
-an EDS, and that a DM graph by the rules in `eds_to_dm`.
+The gold analysis of a sentence is the only one that an annotator accepted. It is
+converted to an EDS, and from an EDS to a DM graph by the rules in `eds_to_dm`.
 
-The words are those of the sentence as it was found. Markup of Wikipedia, such as
-`⌊>link>⌋`, is removed. The grammar's own forms have curly quotes, one character for
-dashes and ellipses, and placeholders such as `<math/>` for what it does not analyse; of
-these, only the placeholders are words here. Tags are those of the tagger that the
-grammar used. Lemmas are derived from words and tags, not from the analysis, since
-that would tell a parser the answer.
+The words are those of the original sentence. Wikipedia markup, such as `⌊>link>⌋`, is
+removed. The forms of the grammar have curly quotes, single characters for dashes and
+ellipses, and placeholders such as `<math/>` for text that it does not analyse. Of
+these, only the placeholders are used as words. Tags are those of the tagger that the
+grammar used. Lemmas are derived from words and tags, not from the analysis, because
+that would leak the annotation to a parser.
 
-Needs pydelphin and lemminflect, the extra `erg` of this package. The files are read by
-hand, because `delphin.tsdb` takes eight times as long, and its errors name no line.
+Requires pydelphin and lemminflect, the extra `erg` of this package. The files are read
+by hand, because `delphin.tsdb` takes eight times as long and does not report line
+numbers in errors.
 """
 
 from __future__ import annotations
@@ -57,15 +58,15 @@ if TYPE_CHECKING:
 SCHEMA_FILE = "relations"
 FIELD_SEPARATOR = "@"
 ESCAPES = {r"\s": "@", r"\n": "\n", r"\\": "\\"}
-# The predicate around a sentence without a verb.
+# The predicate of a sentence without a verb.
 FRAGMENT = "unknown"
-# The modules of the extra `erg`, and the packages that have them.
+# The modules of the extra `erg`, and their packages.
 PACKAGES = {"delphin": "pydelphin", "lemminflect": "lemminflect"}
 
-# The mark of a test sentence that is no English on purpose.
+# The mark of a test sentence that is intentionally ungrammatical.
 NOT_WELL_FORMED = "0"
 
-# Reasons to leave a sentence out.
+# Reasons to leave out a sentence.
 ILL_FORMED = "marked as ill-formed"
 NO_GOLD = "no gold analysis"
 SEVERAL_RESULTS = "several analyses, none marked as gold"
@@ -76,10 +77,10 @@ ONE_TOKEN = "one token"
 NO_TOP = "no top"
 CYCLIC = "cyclic"
 
-# Tags by form, of punctuation that the tagger did not know.
+# Tags of punctuation that the tagger did not know, by form.
 PUNCTUATION_TAGS = {",": ",", "“": "``", "”": "''", "(": "-LRB-", ")": "-RRB-"}
 
-# Tags of words that are not in their base form, and what lemminflect calls them.
+# Tags of inflected words, and their names in lemminflect.
 INFLECTED_TAGS = {
     "NNS": "NOUN",
     **dict.fromkeys(("VBD", "VBG", "VBN", "VBP", "VBZ"), "VERB"),
@@ -87,8 +88,8 @@ INFLECTED_TAGS = {
     **dict.fromkeys(("RBR", "RBS"), "ADV"),
 }
 PROPER_NOUN_TAGS = frozenset({"NNP", "NNPS"})
-# Lemmas of words that no tagger is needed for. A genitive often has the tag of a verb,
-# so "'s" is left as it is.
+# Lemmas of words that do not depend on the tag. A genitive often has the tag of a verb,
+# so "'s" is not changed.
 LEMMAS = {
     "i": "I",
     "n't": "not",
@@ -104,16 +105,16 @@ LEMMAS = {
 
 
 def is_profile(path: Path | str) -> bool:
-    """Tell whether a path is a profile.
+    """Check whether a path is a profile.
 
     path (Path): The path.
-    RETURNS (bool): Whether it is a folder with a file `relations`.
+    RETURNS (bool): Whether the path is a folder with a file `relations`.
     """
     return (Path(path) / SCHEMA_FILE).is_file()
 
 
 def read(path: Path | str, left_out: Counter[str] | None = None) -> Iterator[Record]:
-    """Yield the sentences of a profile that have a gold analysis.
+    """Read the sentences of a profile that have a gold analysis.
 
     path (Path): The folder of the profile.
     left_out (Optional[Counter]): Counts the sentences that are left out, by reason.
@@ -122,7 +123,7 @@ def read(path: Path | str, left_out: Counter[str] | None = None) -> Iterator[Rec
     missing = [name for module, name in PACKAGES.items() if find_spec(module) is None]
     if missing:
         raise FormatError(
-            f'profiles need {" and ".join(missing)}: pip install "spacy-sdp[erg]"',
+            f'profiles require {" and ".join(missing)}: pip install "spacy-sdp[erg]"',
             path,
         )
     interface = find_interface(Path(path))
@@ -137,7 +138,7 @@ def read(path: Path | str, left_out: Counter[str] | None = None) -> Iterator[Rec
 
 
 class _LeftOut(Exception):
-    """A sentence that has no graph that could be used."""
+    """A sentence without a usable graph."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -146,7 +147,7 @@ class _LeftOut(Exception):
 
 @dataclass(frozen=True)
 class _Item:
-    """What a profile has about a sentence: the gold analyses should be one."""
+    """A sentence of a profile. It should have exactly one gold analysis."""
 
     id: str
     raw_text: str
@@ -169,7 +170,7 @@ def _to_sentence(item: _Item, interface: SemanticInterface | None) -> Record:
         tokens = _parse_tokens(item.tokens)
         nodes, top = _parse_mrs(item.gold[0], interface)
     except Exception:
-        # What breaks in pydelphin depends on where the analysis is broken.
+        # pydelphin's error depends on where the analysis is broken.
         raise _LeftOut(UNREADABLE) from None
     if any(left.end > right.start for left, right in pairwise(tokens)):
         raise _LeftOut(OVERLAP)
@@ -223,13 +224,14 @@ def _read_items(profile: Path) -> Iterator[_Item]:
     }
     gold: defaultdict[str, list[str]] = defaultdict(list)
     for parse_id, mrs in records("result", "parse-id", "mrs"):
-        # Two are as many as a hundred: more than one.
+        # More than one analysis is enough to leave out the sentence.
         if parse_id in accepted and len(gold[parse_id]) < 2:
             gold[parse_id].append(mrs)
     for parse_id, item_id, tokens in records("parse", "parse-id", "i-id", "p-input"):
         if item_id not in items:
             raise FormatError(
-                f"parse {parse_id} is of item {item_id}, which does not exist", profile
+                f"parse {parse_id} refers to item {item_id}, which does not exist",
+                profile,
             )
         yield _Item(item_id, *items[item_id], tokens, gold[parse_id])
 
@@ -248,7 +250,7 @@ def _read_schema(path: Path) -> dict[str, list[str]]:
             fields.append(declaration[0])
         else:
             raise FormatError(
-                f"field {declaration[0]!r} belongs to no relation", path, number
+                f"field {declaration[0]!r} does not belong to a relation", path, number
             )
     return schema
 
@@ -290,7 +292,7 @@ def _read_relation_lines(path: Path) -> Iterator[tuple[int, str]]:
                 check_unpacked(size, path)
                 yield number, line
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise FormatError(f"a broken gzip file ({error})", path) from None
+        raise FormatError(f"not a valid gzip file ({error})", path) from None
 
 
 def _unescape(cell: str) -> str:
@@ -308,7 +310,7 @@ def _parse_tokens(yy_tokens: str) -> list[_TaggedToken]:
         YYTokenLattice.from_string(yy_tokens).tokens, key=lambda token: token.start
     )
     if not lattice or any(left.end != right.start for left, right in pairwise(lattice)):
-        # pydelphin passes over what is no token.
+        # pydelphin skips invalid tokens.
         raise ValueError("tokens are missing")
     tokens = []
     for token in lattice:
@@ -322,7 +324,7 @@ def _parse_tokens(yy_tokens: str) -> list[_TaggedToken]:
 def _parse_mrs(
     text: str, interface: SemanticInterface | None
 ) -> tuple[list[Node], str | None]:
-    """Make an EDS of an analysis in SimpleMRS; give its nodes and its top."""
+    """Convert an analysis in SimpleMRS to EDS, and get its nodes and its top."""
     from delphin.codecs import simplemrs
 
     mrs = simplemrs.decode(text)
@@ -367,31 +369,31 @@ def _to_eds(mrs: MRS) -> eds.EDS:
     from delphin.exceptions import PyDelphinWarning
 
     with warnings.catch_warnings():
-        # Analyses are used as far as they are sound.
+        # Use analyses as far as they are valid.
         warnings.simplefilter("ignore", PyDelphinWarning)
         return eds.from_mrs(mrs, unique_ids=False)
 
 
 def _is_empty_frame(node: eds.Node) -> bool:
-    """Tell whether a node only says that a sentence is a fragment.
+    """Check whether a node only marks a sentence as a fragment.
 
-    The frame `unknown` has a noun as its argument, but none in "not now" and "of great
-    value": there, what stands beside it is the sentence.
+    The node `unknown` can have a noun as its argument. In "not now" and "of great
+    value" it has no argument, and the other nodes represent the sentence.
     """
     return node.predicate == FRAGMENT and not node.edges
 
 
 def _clausal_conjunctions(mrs: MRS) -> dict[str, str]:
-    """Find what is not a clause, but a conjunction of clauses.
+    """Find arguments that are not a clause, but a conjunction of clauses.
 
-    A label is the name of a part of an analysis, and in an EDS one of the predicates of
-    that part represents it where it is an argument. In "Kim said that she came and
-    left", the predicates of "came", "left" and "and" have the same label since the
-    release of 2018. One of the verbs would represent it, but what was said is both.
+    A label names a part of an analysis. If this part is an argument, an EDS represents
+    it by one of its predicates. In "Kim said that she came and left", the predicates of
+    "came", "left" and "and" have the same label since the release of 2018. The EDS
+    would represent it by one of the verbs, but the argument is the conjunction of both.
 
     mrs (MRS): The analysis.
-    RETURNS (Dict[str, str]): The ids of the conjunctions by label, and by whatever else
-        is an argument that means this label.
+    RETURNS (Dict[str, str]): The ids of the conjunctions by label, and by the handles
+        that are constrained to this label.
     """
     from delphin import scope
 
@@ -409,7 +411,7 @@ def _clausal_conjunctions(mrs: MRS) -> dict[str, str]:
             continue
         found = representatives[0]
         seen: set[str] = set()
-        # A conjunction may itself be part of another one.
+        # Conjunctions may be nested.
         while (label, found.iv) in conjunctions and found.id not in seen:
             seen.add(found.id)
             found = conjunctions[label, found.iv]
@@ -422,7 +424,7 @@ def _clausal_conjunctions(mrs: MRS) -> dict[str, str]:
 
 @cache
 def _lemma(word: str, tag: str | None) -> str:
-    """Give the lemma of a word, from its form and tag only."""
+    """Get the lemma of a word from its form and tag."""
     from lemminflect import getLemma
 
     if tag in PROPER_NOUN_TAGS:
@@ -431,6 +433,6 @@ def _lemma(word: str, tag: str | None) -> str:
     if (plain := plain_spelling(word)) in LEMMAS:
         return LEMMAS[plain]
     if tag in INFLECTED_TAGS and word[0].isalpha():
-        # Of several lemmas, the first is the usual one.
+        # The first lemma is the most common one.
         return next(iter(getLemma(word, INFLECTED_TAGS[tag])), word)
     return word

@@ -1,9 +1,9 @@
 """Words and text of the sentences in ERG profiles, without markup.
 
-The sentences have markup of Wikipedia: a bracket has a kind and perhaps attributes, as
-in `⌊>link>⌋` or `⌊=heading¦2=⌋`. The tokens of the grammar have places in them, and
-forms of their own: curly quotes, one character for dashes and ellipses, placeholders
-such as `<math/>` for what it does not analyse.
+The sentences contain Wikipedia markup: brackets with a type and optional attributes, as
+in `⌊>link>⌋` or `⌊=heading¦2=⌋`. The tokens of the grammar have positions in this text,
+but different forms: curly quotes, single characters for dashes and ellipses, and
+placeholders such as `<math/>` for text that the grammar does not analyse.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from collections.abc import Sequence
 from ...graph.spelling import plain_spelling
 from .eds_to_dm import Token
 
-# A piece of markup: the start of a bracket and its kind, of its attributes, its end.
+# A piece of markup: the start of a bracket or of its attributes, or its end.
 MARKUP_PIECE = re.compile("⌊.?|¦|.?⌋")
-# Dots and hyphens after a token that belong to it: an ellipsis and a dash are one
-# character in the grammar, and its tokens cover only the first one of the sentence.
+# Dots and hyphens after a token that belong to it: ellipses and dashes are a single
+# character in the grammar, so its tokens only cover the first one in the sentence.
 REST_OF_TOKEN = re.compile(r"(?:\s*[.-])*")
 
 
 def words_and_text(raw_text: str, tokens: Sequence[Token]) -> tuple[list[str], str]:
-    """Give the tokens as they are written in a text, and that text without markup.
+    """Get the tokens as they are written in a text, and the text without markup.
 
     raw_text (str): The text.
-    tokens (Sequence[Token]): The tokens, with the forms that the grammar gives them.
-    RETURNS (Tuple[List[str], str]): The words, and the text that they are all of.
+    tokens (Sequence[Token]): The tokens, with the forms of the grammar.
+    RETURNS (Tuple[List[str], str]): The words, and the text that consists of them.
     """
     characters, brackets = _hide_markup(raw_text)
     starts_of_next = [*(token.start for token in tokens[1:]), len(raw_text)]
@@ -44,15 +44,15 @@ def words_and_text(raw_text: str, tokens: Sequence[Token]) -> tuple[list[str], s
 
 
 def _hide_markup(raw_text: str) -> tuple[list[str], dict[int, int]]:
-    """Take the markup out of a text.
+    """Remove the markup from a text.
 
     raw_text (str): The text.
-    RETURNS (Tuple[List[str], Dict[int, int]]): The characters, where those of markup
-        are empty strings, and the start and the end of each bracket.
+    RETURNS (Tuple[List[str], Dict[int, int]]): The characters, with empty strings for
+        markup, and a mapping from the start to the end of each bracket.
     """
     characters = list(raw_text)
     brackets: dict[int, int] = {}
-    # The start of each open bracket, and of its attributes if there are any.
+    # The start of each open bracket, and of its attributes if it has any.
     open_brackets: list[tuple[int, int | None]] = []
     for piece in MARKUP_PIECE.finditer(raw_text):
         start, end = piece.span()
@@ -74,7 +74,7 @@ def _hide_markup(raw_text: str) -> tuple[list[str], dict[int, int]]:
 def _end_of_token(
     raw_text: str, token: Token, start_of_next: int, brackets: dict[int, int]
 ) -> int:
-    """Find where a token ends that covers only the first of its characters."""
+    """Find the end of a token, which may only cover its first character."""
     end = token.end
     if raw_text[token.start : end].endswith("⌊"):
         # A placeholder for the whole bracket.
@@ -84,7 +84,7 @@ def _end_of_token(
 
 
 def _choose_word(written: str, form: str) -> str:
-    """Prefer what is written to the form that the grammar has made of it."""
+    """Prefer the spelling in the text to the form of the grammar."""
     characters, _ = _hide_markup(form)
     form = "".join(characters)
     has_space = any(char.isspace() for char in written)
