@@ -14,9 +14,27 @@ from torch import Tensor
 
 from .arcs import Arcs, node_sentences, split_arcs, split_nodes
 from .belief_propagation import propagate_beliefs
-from .factors import RELATIONS, SecondOrder
+from .factors import RELATIONS, Part, SecondOrder
 from .mean_field import ExactMeanField, PrunedMeanField, iterate
 from .settings import Settings, check_settings, setting
+
+
+@dataclass
+class Factors:
+    """The factors of second-order scores."""
+
+    second_order: SecondOrder
+    nodes: Tensor  # (nodes, node factors, rank)
+    labels: Tensor  # (labels, label factors, rank)
+
+    def parts(self) -> list[Part]:
+        """RETURNS (List[Part]): The parts, with tables of all nodes."""
+        return self.second_order.parts(self.nodes, self.labels)
+
+    def parts_by_length(self, lengths: list[int]) -> Iterator[list[Part]]:
+        """YIELDS (List[Part]): The parts for all sentences of the same length."""
+        for (nodes,) in split_nodes(lengths, self.nodes):
+            yield self.second_order.parts(nodes, self.labels)
 
 
 @dataclass
@@ -27,9 +45,7 @@ class Problem:
     arcs: Arcs
     scores: Tensor  # first-order scores of the arcs, (arcs, labels)
     is_complete: bool  # whether these are all arcs in row order, with self-loops
-    second_order: SecondOrder
-    node_factors: Tensor  # (nodes, node factors, rank)
-    label_factors: Tensor  # (labels, label factors, rank)
+    factors: Factors | None  # None if `Inference.build` gives no module
 
 
 class Inference(ABC):
@@ -154,12 +170,13 @@ class MeanField(SecondOrderInference):
         )
 
     def refine(self, problem: Problem, is_train: bool) -> Iterator[Tensor]:
+        assert problem.factors is not None
         iterations = self.iterations(is_train)
         if not problem.is_complete:
             step = PrunedMeanField(
                 problem.scores,
                 problem.arcs,
-                problem.second_order.parts(problem.node_factors, problem.label_factors),
+                problem.factors.parts(),
                 node_sentences(problem.lengths, problem.scores.device),
                 exclude_self=self.exclude_self,
                 null_sends=self.null_factors,
@@ -168,17 +185,13 @@ class MeanField(SecondOrderInference):
         # One generator for each sentence length, which are joined by iteration.
         blocks = [
             iterate(
-                ExactMeanField(
-                    scores,
-                    problem.second_order.parts(nodes, problem.label_factors),
-                    exclude_self=self.exclude_self,
-                ),
+                ExactMeanField(scores, parts, exclude_self=self.exclude_self),
                 scores.flatten(0, 2),
                 iterations,
             )
-            for scores, (nodes,) in zip(
+            for scores, parts in zip(
                 split_arcs(problem.lengths, problem.scores),
-                split_nodes(problem.lengths, problem.node_factors),
+                problem.factors.parts_by_length(problem.lengths),
                 strict=True,
             )
         ]
@@ -215,6 +228,6 @@ class BeliefPropagation(SecondOrderInference):
         )
 
     def refine(self, problem: Problem, is_train: bool) -> Iterator[Tensor]:
-        parts = problem.second_order.parts(problem.node_factors, problem.label_factors)
-        iterations = self.iterations(is_train)
+        assert problem.factors is not None
+        parts, iterations = problem.factors.parts(), self.iterations(is_train)
         return propagate_beliefs(problem.scores, problem.arcs, parts, iterations)

@@ -27,7 +27,7 @@ from .arcs import (
     to_blocks,
 )
 from .frames import FrameClassifier, label_probabilities, locate_words
-from .inference import Inference, Problem
+from .inference import Factors, Inference, Problem
 from .labels import FIRST_LABEL, NULL
 from .layers import Biaffine, BiLSTM, Embedding, SharedDropout
 from .pruning import Candidates, choose, choose_all, log_odds
@@ -356,16 +356,12 @@ class Network(nn.Module):
         found: Candidates,
     ) -> Iterator[Tensor]:
         """Yield the scores of candidates after each iteration, (C, L or 2)."""
-        if self.second_order is None or nodes.factors is None or label_factors is None:
-            return iter(())
+        factors = None
+        if self.second_order is not None:
+            assert nodes.factors is not None and label_factors is not None
+            factors = Factors(self.second_order, nodes.factors, label_factors)
         problem = Problem(
-            lengths,
-            found.arcs,
-            found.first_order,
-            self.is_exact,
-            self.second_order,
-            nodes.factors,
-            label_factors,
+            lengths, found.arcs, found.first_order, self.is_exact, factors
         )
         return self.inference.refine(problem, self.training)
 

@@ -41,7 +41,7 @@ def check_settings(settings: Any) -> None:
     for each in fields(settings):
         value, name = getattr(settings, each.name), f"The setting '{each.name}'"
         least, below, choices = (
-            each.metadata[key] for key in ("least", "below", "choices")
+            each.metadata.get(key) for key in ("least", "below", "choices")
         )
         # Also refuses NaN, for which every comparison is false.
         if least is not None and value is not None and not value >= least:
@@ -67,7 +67,7 @@ def describe_settings(settings: type) -> str:
     settings (type): A dataclass of settings.
     """
     return "\n".join(
-        f"    {each.name} ({_type_name(each.type)}): {each.metadata['about']}"
+        f"    {each.name} ({_type_name(each.type)}): {each.metadata.get('about', '')}"
         for each in fields(settings)
     )
 
