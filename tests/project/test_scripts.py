@@ -67,7 +67,7 @@ def test_only_missing_and_broken_assets_are_downloaded(sources, tmp_path):
 
 def test_an_asset_that_has_changed_is_refused(sources, tmp_path):
     (tmp_path / "server" / "files" / "b").write_text("other")
-    with pytest.raises(ValueError, match=r"files/b is not the file that it was"):
+    with pytest.raises(ValueError, match=r"files/b has changed"):
         assets.fetch(tmp_path / "assets", sources)
     assert not (tmp_path / "assets" / "corpus" / "files" / "b").exists()
 
@@ -131,7 +131,7 @@ def test_section_20_becomes_the_development_data(tmp_path):
     command = [sys.executable, script, tmp_path, tmp_path / "out", "psd"]
     done = subprocess.run(command, stderr=subprocess.PIPE, text=True)
     assert done.returncode == 1
-    assert "en.ood.psd.sdp: it is part of LDC2016T10" in done.stderr
+    assert "en.ood.psd.sdp does not exist: it is part of LDC2016T10" in done.stderr
     sdp.write(sentences[1:], tmp_path / "en.ood.psd.sdp")
     subprocess.run(command, check=True)
     found = {
