@@ -42,10 +42,12 @@ from contestants import (
 from measuring import measure, peak_gflops, peak_mb, time_parts
 from report import RANK, limit, plot, summary
 from spacy.tokens import Doc
+from thinc.api import ArgsKwargs
 from tqdm import tqdm
 
 from spacy_sdp.data import EXAMPLES
 from spacy_sdp.model.arcs import split_arcs, split_nodes
+from spacy_sdp.model.batch import Batch
 from spacy_sdp.model.inference import MeanField
 from spacy_sdp.pipeline.parser import SemanticParser
 
@@ -272,15 +274,18 @@ def real_problem(parser: SemanticParser, docs: list[Doc]) -> Problem:
     parser (SemanticParser): The parser, without pruning and dropout.
     docs (List[Doc]): The sentences.
     """
-    training, _ = parser.model.begin_update(docs)
-    lengths = training.batch.lengths
-    first_order = torch.from_numpy(training.refined[0])
-    network = parser.model.get_ref("network").shims[0].network
+    batch = Batch.from_docs(docs)
+    table = parser.model.ops.flatten(parser.model.get_ref("tok2vec").predict(docs))
+    vectors, lengths = torch.from_numpy(table[batch.word_rows]), batch.lengths
+    shim = parser.model.get_ref("network").shims[0]
+    # Only in training does the network give the scores themselves.
+    scores, _ = shim.begin_update(ArgsKwargs((vectors, lengths), {}))
+    first_order, network = scores.refined[0].detach(), shim.network
     factors: list[torch.Tensor] = []
     hook = network.second_order.node_factors.register_forward_hook(
         lambda module, inputs, output: factors.append(output)
     )
-    parser.model.predict(docs)
+    shim.predict(ArgsKwargs((vectors, lengths), {}))
     hook.remove()
     (of_nodes,) = factors
     with torch.no_grad():

@@ -98,7 +98,7 @@ def _check_similar(name: str, first: list[Tensor], other: list[Tensor]) -> None:
     cosine = float(torch.cosine_similarity(a, b, dim=0))
     if cosine < LEAST_COSINE:
         raise _cannot_average(
-            f"'{name}' was not trained from the same weights (cosine similarity "
+            f"'{name}' did not start from the same weights (cosine similarity "
             f"{cosine:.2f})"
         )
 

@@ -357,7 +357,7 @@ def test_another_training_does_not_resume_from_it(killed, tmp_path):
     code, _, err = run(*killed, "--resume", "--training.dropout", "0.2")
     assert code == 1
     assert err == (
-        f"✘ {path} is the checkpoint of another training: the setting training.dropout "
+        f"✘ {path} belongs to another training run: the setting training.dropout "
         "was 0.1, now it is 0.2. Undo this change, or delete the checkpoint and train "
         "from the start.\n"
     )
@@ -365,7 +365,7 @@ def test_another_training_does_not_resume_from_it(killed, tmp_path):
     docbin.write(list(sdp.read(EXAMPLES))[:-1], data)
     code, _, err = run(*killed, "--resume")
     assert code == 1
-    assert f"of another training: the checksum of {data} was '" in err
+    assert f"another training run: the checksum of {data} was '" in err
     assert saved(tmp_path / "out") == before
 
 

@@ -16,7 +16,9 @@ from spacy_sdp.formats.bridge import to_doc
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
+common = pytest.importorskip("common")
 contestants = pytest.importorskip("contestants")
+measuring = pytest.importorskip("measuring")
 
 
 def test_all_formulations_agree():
@@ -137,20 +139,25 @@ def test_inference_is_measured_on_the_scores_of_the_parser():
     pruning = pytest.importorskip("pruning")
     pytest.importorskip("en_sdp_dm_sm", reason="en_sdp_dm_sm is not installed")
     nlp = spacy.load("en_sdp_dm_sm")
-    parser = nlp.get_pipe("sdp_meanfield")
     docs = [to_doc([sentence], nlp.vocab) for sentence in sdp.read(EXAMPLES)]
-    problem = inference.real_problem(parser, docs)
+
+    def load(**settings):
+        return common.find_parser(common.load_with(nlp, "en_sdp_dm_sm", **settings))
+
+    dropouts = ("embed_dropout", "lstm_dropout", "mlp_dropout")
+    exact = load(prune=0.0, **dict.fromkeys(dropouts, 0.0))
+    problem = inference.real_problem(exact, docs)
     found = contestants.find_candidates(problem, prune=0.01)
-    row = pruning.parse(parser, docs, 0.01, iterations=3)
+    parser, without = load(prune=0.01), load(prune=0.01, predict_iterations=0)
+    row = pruning.parse(parser, without, docs)
     assert row["words"] == sum(map(len, docs))
     assert row["candidates_per_word"] == len(found.scores) / row["words"]
     assert 0.8 < row["lf"] <= 1
-    everything = pruning.parse(parser, docs, 0.0, iterations=3)
+    everything = pruning.parse(exact, exact, docs)
     assert everything["pairs_kept"] == everything["gold_kept"] == 1
-    seconds = {}
-    with inference.timed_parts(parser, seconds):
-        list(parser.pipe(docs))
-    assert {"LSTM", "first-order scores", "mean field"} <= set(seconds)
+    seconds = measuring.time_parts(lambda: list(parser.pipe(docs)))
+    for name in ("encoder", "LSTM", "first-order scores", "mean field"):
+        assert 0 < seconds[name] < seconds["all"]
 
 
 def test_plots_have_a_line_for_each_system_that_took_part(tmp_path):

@@ -36,7 +36,7 @@ def run(*args, cwd):
 SMALL = [
     *("--components.sdp_meanfield.model.lstm_width", "40"),
     *("--components.sdp_meanfield.model.mlp_width", "40"),
-    *("--components.sdp_meanfield.model.rank", "20"),
+    *("--components.sdp_meanfield.model.inference.rank", "20"),
     *("--training.max_steps", "60"),
     *("--training.eval_frequency", "30"),
 ]
@@ -123,6 +123,7 @@ def test_entry_points_name_what_they_point_at():
         "spacy_architectures",
         "spacy_augmenters",
         "spacy_callbacks",
+        "spacy_misc",
         "spacy_scorers",
         "spacy_readers",
         "spacy_span_getters",
