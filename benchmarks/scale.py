@@ -1,0 +1,197 @@
+"""What does Ray cost, and how do time and memory grow?
+
+    python benchmarks/scale.py --model en_sdp_dm_sm
+
+parses the same texts by `nlp.pipe` in one process, in two processes side by side and
+with `n_process=2`, and by `spacy_sdp.distributed.apply` with one and two workers. The
+time in which processes start and load the pipeline is not counted, for any system.
+Besides the time on the clock, it prints the CPU time, by which systems can be compared
+on a machine that others use, too. With `--growth`, two workers parse more and more
+words instead.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from itertools import cycle
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import spacy
+import torch
+from common import RESULTS, write_json, write_markdown
+
+from spacy_sdp.data import EXAMPLES
+from spacy_sdp.distributed import apply
+from spacy_sdp.distributed.worker import Report, peak_memory
+from spacy_sdp.formats import sdp
+
+# The systems: how they parse, with how many processes, and whether with clauses.
+SYSTEMS = {
+    "nlp.pipe": ("pipe", 1, False),
+    "two nlp.pipe side by side": ("side by side", 2, False),
+    "nlp.pipe, n_process=2": ("pipe", 2, False),
+    "apply, without Ray": ("apply", 1, False),
+    "apply, 1 worker on Ray": ("ray", 1, False),
+    "apply, 2 workers on Ray": ("ray", 2, False),
+    "apply, 2 workers on Ray, with clauses": ("ray", 2, True),
+}
+COLUMNS = ("words", "words/s", "CPU s per million words", "MB per worker")
+
+
+def write_texts(path: Path, words: int, source: Path | None) -> None:
+    """Write texts of about as many words as JSONL.
+
+    path (Path): The file.
+    words (int): The number of words.
+    source (Optional[Path]): Text to repeat, with a paragraph on a line. By default,
+        the example sentences.
+    """
+    if source is None:
+        texts = [" ".join(each.words) for each in sdp.read(EXAMPLES)]
+    else:
+        texts = [line for line in source.read_text().splitlines() if line.strip()]
+    with path.open("w") as file:
+        for number, text in enumerate(cycle(texts)):
+            if words <= 0:
+                return
+            file.write(json.dumps({"id": number, "text": text}) + "\n")
+            words -= len(text.split())
+
+
+def run_here(system: str, model: str, path: Path, part_size: int) -> dict[str, float]:
+    """Measure a system in this process and those that it starts."""
+    kind, workers, clauses = SYSTEMS[system]
+    if kind == "pipe":
+        return run_pipe(model, path, workers)
+    reports: list[Report] = []
+    with TemporaryDirectory() as folder:
+        summary = apply(
+            [str(path)],
+            folder,
+            model=model,
+            workers=workers,
+            ray_address="local" if kind == "ray" else None,
+            clauses=clauses,
+            part_size=part_size,
+            watch=lambda size, report: report and reports.append(report),
+        )
+    began = min(report.began for report in reports)
+    ended = max(report.ended for report in reports)
+    return {
+        "words": summary.words,
+        "seconds": ended - began,
+        "cpu": summary.cpu,
+        "memory": summary.memory,
+    }
+
+
+def run_pipe(model: str, path: Path, n_process: int) -> dict[str, float]:
+    torch.set_num_threads(1)
+    nlp = spacy.load(model)
+    texts = [json.loads(line)["text"] for line in path.read_text().splitlines()]
+    nlp(texts[0])
+    # Tells a process beside this one that it may begin, and waits for it.
+    print("ready", flush=True)
+    sys.stdin.readline()
+    began, start, cpu = time.time(), time.perf_counter(), time.process_time()
+    words = sum(len(doc) for doc in nlp.pipe(texts, n_process=n_process))
+    return {
+        "words": words,
+        "seconds": time.perf_counter() - start,
+        "began": began,
+        # That of other processes is not known.
+        "cpu": time.process_time() - cpu if n_process == 1 else float("nan"),
+        "memory": peak_memory(),
+    }
+
+
+def start(system: str, args: argparse.Namespace, path: Path) -> subprocess.Popen:
+    command = [sys.executable, __file__, "--system", system, "--model", args.model]
+    command += ["--path", str(path), "--part-size", str(args.part_size)]
+    # The workers of Ray give way to other processes by default, those of spaCy do not.
+    environment = {**os.environ, "RAY_worker_niceness": "0", "OMP_NUM_THREADS": "1"}
+    return subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env=environment,
+    )
+
+
+def measure(system: str, args: argparse.Namespace, path: Path) -> dict[str, Any]:
+    """Measure a system in processes of its own."""
+    kind, workers, _ = SYSTEMS[system]
+    if kind == "side by side":
+        # Both parse everything, so that none has less to do.
+        pair = [start("nlp.pipe", args, path) for _ in range(workers)]
+    else:
+        pair = [start(system, args, path)]
+    if kind not in ("apply", "ray"):
+        for process in pair:
+            assert process.stdout and process.stdout.readline() == "ready\n"
+    results = []
+    for process in pair:
+        assert process.stdin
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    for process in pair:
+        lines = process.communicate()[0].splitlines()
+        if process.returncode:
+            sys.exit(f"{system} failed")
+        results.append(json.loads(lines[-1]))
+    words = sum(each["words"] for each in results)
+    seconds = max(each["seconds"] for each in results)
+    return {
+        "system": system,
+        "words": words,
+        "words/s": words / seconds,
+        "CPU s per million words": 1e6 * sum(each["cpu"] for each in results) / words,
+        "MB per worker": max(each["memory"] for each in results) / 1e6,
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--model", default="en_sdp_dm_sm", help="package or folder")
+    parser.add_argument("--words", type=int, default=200_000)
+    parser.add_argument("--text", type=Path, help="text to repeat, by line")
+    parser.add_argument("--growth", type=int, nargs="+", metavar="WORDS", default=[])
+    parser.add_argument("--systems", nargs="+", choices=SYSTEMS, default=list(SYSTEMS))
+    parser.add_argument("--part-size", type=int, default=100_000)
+    parser.add_argument("--out", type=Path, default=RESULTS)
+    parser.add_argument("--system", choices=SYSTEMS, help=argparse.SUPPRESS)
+    parser.add_argument("--path", type=Path, help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.system:
+        print(json.dumps(run_here(args.system, args.model, args.path, args.part_size)))
+        return
+    rows = []
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "texts.jsonl"
+        for words in args.growth or [args.words]:
+            write_texts(path, words, args.text)
+            systems = ["apply, 2 workers on Ray"] if args.growth else args.systems
+            for system in systems:
+                rows.append(measure(system, args, path))
+                print(rows[-1], file=sys.stderr, flush=True)
+    lines = [f"| {' | '.join(('system', *COLUMNS))} |", "|---" * 5 + "|"]
+    for row in rows:
+        cells = [f"{row[name]:,.0f}" for name in COLUMNS]
+        lines.append(f"| {row['system']} | {' | '.join(cells)} |")
+    print("\n".join(lines))
+    name = "scale-growth" if args.growth else "scale"
+    write_json(args.out / f"{name}.json", rows)
+    write_markdown(args.out / f"{name}.md", lines)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,9 @@
+"""Corpora that are larger than a machine, on Ray Data."""
+
+from __future__ import annotations
+
+from .job import Summary, apply
+from .parse_batch import ParseBatch
+from .schema import parse_schema
+
+__all__ = ["ParseBatch", "Summary", "apply", "parse_schema"]

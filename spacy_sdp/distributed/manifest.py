@@ -1,0 +1,83 @@
+"""The manifest of an output folder: which job its files are of."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from .inputs import InputFile
+from .storage import Location
+
+# Readers of a folder of Parquet ignore files whose names begin with "_" or ".".
+MANIFEST = "_manifest.json"
+LOCK = ".lock"
+SCRATCH = "_temporary"
+
+
+@contextmanager
+def locked(output: Location) -> Iterator[None]:
+    """Keep other jobs from writing to a folder, until this process ends.
+
+    Only a local folder can be locked. Jobs on the same folder of another file system do
+    the same work twice, but as files appear under their names when they are complete,
+    they do no harm.
+
+    output (Location): The folder.
+    """
+    if not output.is_local:
+        yield
+        return
+    try:
+        with FileLock((output / LOCK).path, timeout=0):
+            yield
+    except Timeout:
+        raise ValueError(
+            f"{output.uri}: another job is writing to this folder. Wait until it ends, "
+            "or stop it."
+        ) from None
+
+
+def check_manifest(
+    output: Location,
+    settings: Mapping[str, Any],
+    files: list[InputFile],
+    temporary: Location,
+) -> None:
+    """Write the manifest, or raise an error if the folder is of another job.
+
+    output (Location): The output folder.
+    settings (Mapping[str, Any]): All that the output depends on.
+    files (List[InputFile]): The input files. Others may be added later.
+    temporary (Location): The name of the manifest until it is complete.
+    """
+    sizes = {file.name: file.location.size for file in files}
+    manifest = output / MANIFEST
+    if manifest.exists():
+        before = json.loads(manifest.read())
+        for key in settings.keys() | before["settings"].keys():
+            old, new = before["settings"].get(key), settings.get(key)
+            if old != new:
+                raise ValueError(
+                    f"{output.uri} was begun with {key} = {json.dumps(old)}, not "
+                    f"{json.dumps(new)}. Use the same settings to resume, or another "
+                    "output folder."
+                )
+        for name, size in before["inputs"].items():
+            if sizes.get(name, size) != size:
+                raise ValueError(
+                    f"The input {name} has {sizes[name]:,} bytes now, and had {size:,} "
+                    f"when {output.uri} was begun. Use another output folder."
+                )
+        sizes = {**before["inputs"], **sizes}
+        if sizes == before["inputs"]:
+            return
+    elif any(name.endswith(".parquet") for name in output.files()):
+        raise ValueError(
+            f"{output.uri} has Parquet files of something else. Use an empty folder."
+        )
+    data = {"settings": dict(settings), "inputs": sizes}
+    manifest.write((json.dumps(data, indent=1) + "\n").encode(), temporary)

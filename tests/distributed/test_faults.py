@@ -1,0 +1,156 @@
+"""Real faults on a local Ray: killed workers, a killed driver, two drivers."""
+
+import json
+import logging
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pyarrow.parquet as pq
+import pytest
+
+from spacy_sdp.distributed import ParseBatch, apply
+
+# By default, Ray's workers give way to all other processes, such as other tests.
+os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112
+
+ray = pytest.importorskip("ray")
+pytestmark = pytest.mark.skipif(
+    os.name != "posix", reason="kills processes, as POSIX does"
+)
+ROWS = 2400
+PARTS = 24
+# Seconds until something counts as hanging.
+PATIENCE = 600
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    """Some files, which take seconds together."""
+    (tmp_path / "in").mkdir()
+    for part in range(PARTS):
+        rows = [
+            {"id": i, "text": f"Dog {i} barks. It did not eat, and it is loud."}
+            for i in range(part * ROWS // PARTS, (part + 1) * ROWS // PARTS)
+        ]
+        lines = "".join(f"{json.dumps(row)}\n" for row in rows)
+        (tmp_path / "in" / f"{part:02}.jsonl").write_text(lines)
+    return tmp_path / "in"
+
+
+def start(corpus, out, tiny):
+    command = [sys.executable, "-m", "spacy_sdp", "parse", corpus, "--model", tiny]
+    command += ["--output", f"{out}/", "--to", "parquet", "--workers", "2"]
+    return subprocess.Popen(
+        list(map(str, command)),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        # The tests are no part of the environment of Ray's workers.
+        env={**os.environ, "PYTHONPATH": ""},
+    )
+
+
+def written(out):
+    return {
+        path.name: (path.stat().st_mtime_ns, path.read_bytes())
+        for path in out.glob("*.parquet")
+    }
+
+
+def wait_until(condition, process):
+    end = time.monotonic() + PATIENCE
+    while not (found := condition()):
+        assert process.poll() is None and time.monotonic() < end
+        time.sleep(0.05)
+    return found
+
+
+def find_worker(out):
+    """RETURNS the process that is writing a part, or None."""
+    names = (path.name for path in out.glob("_temporary/*/*/*.part"))
+    return next((int(name.split("-")[0]) for name in names), None)
+
+
+def assert_complete(out):
+    ids = pq.read_table(out, columns=["id"]).column("id").to_pylist()
+    assert sorted(ids) == list(range(ROWS))
+    assert sorted(path.name for path in out.iterdir() if path.suffix != ".parquet") == [
+        ".lock",
+        "_manifest.json",
+    ]
+
+
+def test_a_killed_worker_loses_nothing(corpus, tiny, tmp_path):
+    out = tmp_path / "out"
+    with start(corpus, out, tiny) as driver:
+        wait_until(lambda: len(written(out)) > 1, driver)
+        os.kill(wait_until(lambda: find_worker(out), driver), signal.SIGKILL)
+        stdout, stderr = driver.communicate(timeout=PATIENCE)
+    assert (driver.returncode, stdout) == (0, "")
+    # One line, without messages of Ray.
+    (line,) = stderr.splitlines()
+    assert line.startswith(f"✔ {out}/: {ROWS:,} rows, ")
+    assert f"0 rows with errors; 1 retries; {PARTS} files written" in line
+    assert_complete(out)
+
+
+def test_a_killed_driver_can_be_followed_by_another(corpus, tiny, tmp_path):
+    out = tmp_path / "out"
+    with start(corpus, out, tiny) as driver:
+        wait_until(lambda: len(written(out)) > 1, driver)
+        # It keeps the lock, but gives its workers nothing more to do.
+        driver.send_signal(signal.SIGSTOP)
+        with start(corpus, out, tiny) as second:
+            message = second.communicate(timeout=PATIENCE)[1]
+        assert second.returncode == 1
+        assert f"✘ {out}: another job is writing to this folder" in message
+        driver.kill()
+        driver.communicate(timeout=PATIENCE)
+    before = written(out)
+    assert 1 < len(before) < PARTS
+    with start(corpus, out, tiny) as driver:
+        stdout, stderr = driver.communicate(timeout=PATIENCE)
+    assert (driver.returncode, stdout) == (0, "")
+    assert stderr.endswith(" already there\n")
+    after = written(out)
+    assert before.items() <= after.items() and len(after) == PARTS
+    assert_complete(out)
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    ray.init(
+        address="local",
+        num_cpus=2,
+        include_dashboard=False,
+        log_to_driver=False,
+        logging_level=logging.ERROR,
+    )
+    yield ray
+    ray.shutdown()
+
+
+def test_programs_can_use_the_batches_and_jobs(cluster, corpus, tiny, tmp_path, poison):
+    rows = [{"text": "Dogs bark."}, {"text": poison}]
+    parsed = cluster.data.from_items(rows).map_batches(
+        ParseBatch,
+        fn_constructor_kwargs={"model": tiny},
+        batch_format="pyarrow",
+        compute=cluster.data.ActorPoolStrategy(size=1),
+    )
+    found = {row["text"]: row for row in parsed.take_all()}
+    assert [token["text"] for token in found["Dogs bark."]["tokens"]][:2] == [
+        *("Dogs", "bark")
+    ]
+    assert found["Dogs bark."]["error"] is None and "E088" in found[poison]["error"]
+    # A job uses the Ray that runs already, and leaves it running.
+    for file in sorted(corpus.iterdir())[2:]:
+        file.unlink()
+    summary = apply(
+        [str(corpus)], str(tmp_path / "out"), model=tiny, workers=2, id_column="id"
+    )
+    assert (summary.rows, summary.written) == (2 * ROWS // PARTS, 2)
+    assert cluster.is_initialized()
