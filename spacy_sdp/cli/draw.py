@@ -13,7 +13,7 @@ from spacy.tokens import Doc
 from spacy.vocab import Vocab
 from tqdm import tqdm
 
-from ..display import get_drawable
+from ..display import COMPARED, get_drawable
 from ..display.page import draw_page
 from ..display.picture import Picture, make_pictures
 from ..formats import FormatError
@@ -74,9 +74,10 @@ def draw_cli(
 ) -> None:
     """Draw graphs on an HTML page.
 
-    The page is a self-contained file. It has a picture of each sentence, a table of its
-    predicates, and a filter by text and label. With --gold, arcs in both graphs, missed
-    arcs and invented arcs have different colours.
+    The page is a self-contained file. It has a picture of each sentence, tables of its
+    clauses and predicates, and a filter by text and label. Pictures can be saved as SVG
+    and PNG, graphs as JSON, and clauses as CSV. With --gold, arcs in both graphs,
+    missed arcs and invented arcs have different colours.
 
     To draw the graphs of your own texts, use sdp parse --to html.
     """
@@ -97,7 +98,7 @@ def draw_cli(
             for piece in draw_page(
                 _count(tqdm(pictures, unit=" sentences", **PROGRESS), drawn),
                 title or ", ".join(path.name for path in input_paths),
-                compared=gold is not None,
+                names=None if gold is None else COMPARED,
             ):
                 file.write(piece.encode())
     count = drawn["sentences"]

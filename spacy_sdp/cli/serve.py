@@ -12,9 +12,9 @@ import typer
 from spacy.util import is_package
 
 from ..graph.extensions import DEFAULT_ATTR
+from ..pipeline.loading import PIPELINES, installed_pipelines, load_pipeline
 from ._app import sdp
 from ._util import user_errors
-from .pipelines import PIPELINES, installed_pipelines, load_pipeline
 from .server import Server
 
 
@@ -40,8 +40,9 @@ def serve_cli(
 ) -> None:
     """Try a parser in a browser.
 
-    Serves a page on which you can type a text to see its graphs, switch between
-    pipelines, and save pictures and JSON. The page is only available on this machine.
+    Serves a page on which you can type a text to see its graphs and clauses, compare
+    two pipelines, and save pictures, JSON and CSV. The address contains the text, so
+    that you can share it. The page is only available on this machine.
     Press Ctrl-C to stop the server.
     """
     with user_errors():

@@ -48,7 +48,16 @@ PARSE_COMMAND = "python -m spacy sdp parse"
 # The page only connects to this server, whatever the texts contain.
 SERVER_POLICY = f"{POLICY}; connect-src 'self'"
 TITLE = "Who does what to whom?"
-EXAMPLE = "The shy cat wants to eat."
+EXAMPLES = (
+    "The shy cat wants to eat.",
+    "The old mill was sold to a bank by the city council on Monday.",
+    "Anna and Ben bought tea and cake.",
+    "The doctor who lives next door never drinks coffee.",
+    "A spokesman denied that the bank had closed the mill.",
+    "What did the children find under the bridge?",
+    "Although the council had promised to repair the bridge before winter, the farmers "
+    "who live beyond the river still carry their apples through the cold water.",
+)
 
 
 class RequestError(ValueError):
@@ -130,24 +139,29 @@ class Server(ThreadingHTTPServer):
 
     def page(self) -> str:
         """RETURNS (str): The page, as HTML."""
-        return draw_form(TITLE, EXAMPLE, self.pipelines, SERVER_POLICY)
+        return draw_form(TITLE, EXAMPLES, self.pipelines, SERVER_POLICY)
 
     def answer(self, question: Any) -> dict[str, Any]:
         """Parse a text.
 
-        question (Dict[str, str]): The `text`, and the name of the `pipeline`.
-        RETURNS (Dict[str, Any]): The graph of each sentence as `html`, and the result
-            in JSON as `record`.
+        question (Dict[str, str]): The `text`, the name of the `pipeline`, and that of
+            an `other` one to compare it with, if any.
+        RETURNS (Dict[str, Any]): The graphs of each sentence as `html`, and the results
+            of the pipelines in JSON as `records`.
         """
         if not isinstance(question, dict):
             raise RequestError("expected an object", HTTPStatus.BAD_REQUEST)
-        text, name = question.get("text"), question.get("pipeline")
-        if name not in self.pipelines:
-            known = ", ".join(self.pipelines)
-            raise RequestError(
-                f"Unknown pipeline {name!r}. Available: {known}.",
-                HTTPStatus.BAD_REQUEST,
-            )
+        text = question.get("text")
+        names: list[Any] = [question.get("pipeline")]
+        if question.get("other"):
+            names.append(question["other"])
+        for name in names:
+            if name not in self.pipelines:
+                known = ", ".join(self.pipelines)
+                raise RequestError(
+                    f"Unknown pipeline {name!r}. Available: {known}.",
+                    HTTPStatus.BAD_REQUEST,
+                )
         if not isinstance(text, str) or not text.strip():
             raise RequestError("Type a sentence.", HTTPStatus.BAD_REQUEST)
         if len(text) > LONGEST_TEXT:
@@ -165,9 +179,26 @@ class Server(ThreadingHTTPServer):
             ) from None
         is_short = len(text) <= LONGEST_SHORT_TEXT
         worker = self._short_texts if is_short else self._long_texts
-        return worker.run(lambda: self._parse(text, name))
+        return worker.run(lambda: self._answer(text, names))
 
-    def _parse(self, text: str, name: str) -> dict[str, Any]:
+    def _answer(self, text: str, names: list[str]) -> dict[str, Any]:
+        docs = [self._parse(text, name) for name in names]
+        if len({tuple(token.text for token in doc) for doc in docs}) > 1:
+            raise RequestError(
+                f"{' and '.join(names)} cannot be compared, because they split this "
+                "text into different words.",
+                HTTPStatus.BAD_REQUEST,
+            )
+        graphs = [graph_of(doc, self.attr) for doc in docs]
+        other = graphs[1] if len(graphs) > 1 else None
+        pictures = make_pictures(graphs[0], other)
+        titles = (names[0], names[1]) if other is not None else None
+        return {
+            "html": "".join(draw_article(picture, titles) for picture in pictures),
+            "records": [to_record(doc, self.attr) for doc in docs],
+        }
+
+    def _parse(self, text: str, name: str) -> Doc:
         with self._loading:
             if name not in self._loaded:
                 self._loaded[name] = self._load(name)
@@ -181,11 +212,7 @@ class Server(ThreadingHTTPServer):
             ):
                 _check_sentences(doc)
             doc = pipe(doc)
-        pictures = make_pictures(graph_of(doc, self.attr))
-        return {
-            "html": "".join(draw_article(picture) for picture in pictures),
-            "record": to_record(doc, self.attr),
-        }
+        return doc
 
     def get_request(self) -> tuple[socket.socket, Any]:
         """Accept a connection. If there are too many, it waits in the backlog."""

@@ -24,6 +24,8 @@ STYLES: dict[str, Callable[[Picture], str]] = {
     "text": draw_text,
 }
 PAGE_TITLE = "Semantic graphs"
+# The names of the graphs above and below the words, if there are gold graphs.
+COMPARED = ("predicted", "gold")
 
 
 def render(
@@ -41,7 +43,7 @@ def render(
 
     docs (Doc | Span | SemanticGraph | Iterable): The graph or graphs to draw.
     style (str): "arcs" for SVG, "dot" for Graphviz, "text" for box characters.
-    page (bool): Render a full HTML page, with a filter by text and label.
+    page (bool): Render a full HTML page, with clauses and a filter by text and label.
     minify (bool): Remove line breaks and indentation between SVG elements.
     jupyter (Optional[bool]): Display the pictures in a notebook, where long sentences
         scroll, instead of returning them. By default, notebooks are detected
@@ -69,9 +71,8 @@ def render(
         raise ValueError("Set only 'page' or 'jupyter': notebooks cannot show a page.")
     if page:
         pictures = _make_all_pictures(docs, gold, frames, attr)
-        pieces = draw_page(
-            pictures, PAGE_TITLE, compared=gold is not None, minify=minify
-        )
+        names = None if gold is None else COMPARED
+        pieces = draw_page(pictures, PAGE_TITLE, names=names, minify=minify)
         return "".join(pieces)
     if jupyter or (jupyter is None and style == "arcs" and is_in_jupyter()):
         _show_in_notebook(

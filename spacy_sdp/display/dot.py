@@ -6,7 +6,7 @@ from .picture import INVENTED, MATCH, MISSED, Picture
 
 TOP_COLOR = "#1f5fa8"
 # Colours of arcs and tops in a comparison.
-COLORS = {MATCH: "#2e7d32", MISSED: "#c77700", INVENTED: "#b3261e"}
+COLORS = {MATCH: "#2e7d32", MISSED: "#a86400", INVENTED: "#b3261e"}
 
 
 def draw_dot(picture: Picture) -> str:

@@ -4,13 +4,18 @@ Words are placed in a row. An arc goes up from a port of its head, along a line 
 level, and down to a port of its dependent. Levels and ports are chosen so that inner
 arcs are below outer arcs, lines on the same level do not overlap, and each label fits
 on its own line.
+
+In a limited width, words are placed in several rows. An arc between rows has a piece in
+the row of its head and one in that of its dependent. The label of a piece includes the
+word at the other end.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from unicodedata import bidirectional, combining, east_asian_width
 
 
@@ -35,11 +40,14 @@ class PlacedArc:
     head: int
     dep: int
     label: str
+    score: float | None = None
     level: int = 0
     head_x: float = 0.0
     dep_x: float = 0.0
     # The result of a comparison: "", "match", "missed" or "invented".
     kind: str = ""
+    # Which arc of the sentence it is, or is a piece of.
+    number: int = 0
 
     @property
     def left(self) -> int:
@@ -58,6 +66,29 @@ class Layout:
     width: float = 0.0
     above: list[PlacedArc] = field(default_factory=list)
     below: list[PlacedArc] = field(default_factory=list)
+
+
+@dataclass
+class Row:
+    """Some words of a sentence, with the pieces of arcs above and below them.
+
+    The layout has an additional position before the words if `continues` the row
+    before it, and one after them if it is `continued`. There, arcs between rows end.
+    """
+
+    words: range
+    layout: Layout
+    continues: bool = False
+    continued: bool = False
+
+    @property
+    def word_x(self) -> list[float]:
+        """RETURNS (List[float]): The positions of the centres of the words."""
+        return self.layout.word_x[self.continues :][: len(self.words)]
+
+    def is_outside(self, position: int) -> bool:
+        """Check whether a position of the layout is before or after the words."""
+        return position - self.continues not in range(len(self.words))
 
 
 def display_width(text: str) -> int:
@@ -86,6 +117,7 @@ def place(
     below: list[PlacedArc],
     label_widths: Sequence[float],
     measures: Measures,
+    borders: Collection[int] = (),
 ) -> Layout:
     """Compute the positions of words and arcs.
 
@@ -94,6 +126,7 @@ def place(
     below (List[PlacedArc]): The arcs below the words.
     label_widths (Sequence[float]): The width of each arc's label, first those above.
     measures (Measures): The distances to use.
+    borders (Collection[int]): Positions at which all arcs end in the same point.
     RETURNS (Layout): The layout.
     """
     arcs = above + below
@@ -102,6 +135,8 @@ def place(
     for side in (above, below):
         _set_levels(side)
         for word, offset, width in _ports(side, measures.between_ports):
+            if word in borders:
+                offset, width = dict.fromkeys(offset, 0.0), 0.0
             offsets.update(offset)
             widths[word] = max(widths[word], width)
     room: defaultdict[int, list[tuple[int, float]]] = defaultdict(list)
@@ -120,6 +155,90 @@ def place(
         arc.dep_x = word_x[arc.dep] + offsets[id(arc), arc.dep]
     total = word_x[-1] + widths[-1] / 2 if word_x else 0.0
     return Layout(word_x, total, above, below)
+
+
+def place_in_rows(
+    word_widths: Sequence[float],
+    above: list[PlacedArc],
+    below: list[PlacedArc],
+    label_widths: Sequence[float],
+    measures: Measures,
+    width: float,
+    end_widths: Sequence[float],
+) -> list[Row]:
+    """Compute the positions of words and arcs in rows.
+
+    word_widths (Sequence[float]): The width of each word.
+    above (List[PlacedArc]): The arcs above the words.
+    below (List[PlacedArc]): The arcs below the words.
+    label_widths (Sequence[float]): The width of each arc's label, first those above.
+    measures (Measures): The distances to use.
+    width (float): Maximum width of a row. A row with a single word can be wider.
+    end_widths (Sequence[float]): The width of each word in the label of an arc that
+        ends in another row.
+    RETURNS (List[Row]): The rows, each with as many words as fit.
+    """
+    arcs = [replace(arc, number=number) for number, arc in enumerate([*above, *below])]
+    sides = arcs[: len(above)], arcs[len(above) :]
+    place_row = partial(
+        _place_row, word_widths, sides, label_widths, measures, end_widths
+    )
+    rows: list[Row] = []
+    start, size = 0, len(word_widths)
+    while start < size or not rows:
+        row = None
+        # Only try what could fit, because this is most of the work.
+        if sum(word_widths[start:]) <= width:
+            row = place_row(range(start, size))
+        if row is None or row.layout.width > width:
+            row = place_row(range(start, min(start + 1, size)))
+            for end in range(start + 2, size):
+                longer = place_row(range(start, end))
+                if longer.layout.width > width:
+                    break
+                row = longer
+        rows.append(row)
+        start = row.words.stop
+    return rows
+
+
+def _place_row(
+    word_widths: Sequence[float],
+    sides: tuple[list[PlacedArc], list[PlacedArc]],
+    label_widths: Sequence[float],
+    measures: Measures,
+    end_widths: Sequence[float],
+    words: range,
+) -> Row:
+    continues, continued = words.start > 0, words.stop < len(word_widths)
+
+    def position(word: int) -> int:
+        return min(max(word, words.start - 1), words.stop) - words.start + continues
+
+    above, below = (
+        [
+            replace(arc, head=position(arc.head), dep=position(arc.dep))
+            for arc in side
+            if arc.head in words or arc.dep in words
+        ]
+        for side in sides
+    )
+    arcs = [*sides[0], *sides[1]]
+    piece_widths = [
+        label_widths[piece.number]
+        + sum(
+            end_widths[word]
+            for word in (arcs[piece.number].head, arcs[piece.number].dep)
+            if word not in words
+        )
+        for piece in (*above, *below)
+    ]
+    size = continues + len(words) + continued
+    widths = [0.0] * size
+    widths[continues : continues + len(words)] = word_widths[words.start : words.stop]
+    borders = [0] * continues + [size - 1] * continued
+    layout = place(widths, above, below, piece_widths, measures, borders)
+    return Row(words, layout, continues, continued)
 
 
 def _set_levels(arcs: list[PlacedArc]) -> None:

@@ -5,36 +5,55 @@ The Jinja templates are in the folder `assets`. They escape all text.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from spacy.util import minify_html
 
-from .picture import Picture
-from .svg import draw_svg, replace_control_characters
+from ..graph.adjuncts import ADJUNCTS
+from ..graph.clauses import Clause
+from ..graph.labels import LABELS, explain
+from ..graph.phrases import Phrase
+from .picture import INVENTED, MATCH, MISSED, Picture
+from .svg import STYLE, draw_svg, replace_control_characters
 
 # Maximum number of words in a picture. Longer sentences would not be legible.
 LONGEST_PICTURE = 150
-# Forbids loading any resources, whatever the texts contain.
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
+# Widths of pictures on phones and on larger screens, which the style sheet repeats.
+WIDTHS = {"narrow": 330, "wide": 700}
+# Forbids loading any resources, whatever the texts contain. Pictures are saved as PNG
+# through an image of the page itself.
+POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
+    "img-src blob:"
+)
+
+
+class ClauseRow(NamedTuple):
+    """A row of the table of clauses."""
+
+    clause: Clause
+    kind: str  # the result of a comparison, as for arcs
+    details: list[tuple[str, Phrase]]  # adjuncts and the like, by name
 
 
 def draw_page(
     pictures: Iterable[Picture],
     title: str,
     *,
-    compared: bool = False,
+    names: tuple[str, str] | None = None,
     minify: bool = False,
 ) -> Iterator[str]:
     """Yield the pieces of a page with a filter by text and label.
 
     pictures (Iterable[Picture]): The sentences, which are drawn one at a time.
     title (str): The title of the page.
-    compared (bool): Whether the pictures compare two graphs.
+    names (Optional[Tuple[str, str]]): What the graphs above and below the words are, if
+        the pictures compare two graphs.
     minify (bool): Whether to remove line breaks from the pictures.
     YIELDS (str): HTML.
     """
@@ -44,7 +63,7 @@ def draw_page(
         .generate(
             pictures=pictures,
             title=title,
-            compared=compared,
+            names=names,
             minify=minify,
             policy=POLICY,
             scripts=["page.js"],
@@ -52,11 +71,16 @@ def draw_page(
     )
 
 
-def draw_form(title: str, text: str, pipelines: Iterable[str], policy: str) -> str:
+def draw_form(
+    title: str,
+    examples: Iterable[str],
+    pipelines: Iterable[str],
+    policy: str,
+) -> str:
     """Render the page on which users type a text to see its graphs.
 
     title (str): The title of the page.
-    text (str): The initial text.
+    examples (Iterable[str]): Texts to choose from. The first one is shown initially.
     pipelines (Iterable[str]): The names of the pipelines to choose from.
     policy (str): The Content-Security-Policy of the page.
     RETURNS (str): HTML.
@@ -67,31 +91,80 @@ def draw_form(title: str, text: str, pipelines: Iterable[str], policy: str) -> s
         .render(
             pictures=(),
             title=title,
-            text=text,
+            examples=examples,
             pipelines=pipelines,
+            names=("", ""),
             policy=policy,
             scripts=["page.js", "serve.js"],
         )
     )
 
 
-def draw_article(picture: Picture, minify: bool = False) -> str:
-    """Render a sentence as HTML: its picture and a table of its predicates.
+def draw_article(
+    picture: Picture, names: tuple[str, str] | None = None, minify: bool = False
+) -> str:
+    """Render a sentence as HTML: its picture and tables of its clauses and arcs.
 
     picture (Picture): The words and arcs.
+    names (Optional[Tuple[str, str]]): What the two graphs are, if there are two.
     minify (bool): Whether to remove line breaks from the picture.
     RETURNS (str): HTML, which templates do not escape again.
     """
-
-    def svg(picture: Picture) -> Markup:
-        drawn = draw_svg(picture)
-        return Markup(minify_html(drawn) if minify else drawn)
-
+    drawings = {}
+    if len(picture.words) <= LONGEST_PICTURE:
+        for name, width in WIDTHS.items():
+            drawn = draw_svg(picture, width, with_style=False)
+            drawings[name] = Markup(minify_html(drawn) if minify else drawn)
+        if drawings["narrow"] == drawings["wide"]:
+            del drawings["wide"]
     return Markup(
         _environment()
         .get_template("article.html")
-        .render(picture=picture, rows=_rows(picture), longest=LONGEST_PICTURE, svg=svg)
+        .render(
+            picture=picture,
+            drawings=drawings,
+            tables=list(zip(names or ("",), _clause_tables(picture), strict=True)),
+            rows=_rows(picture),
+        )
     )
+
+
+def _clause_tables(picture: Picture) -> list[list[ClauseRow] | None]:
+    """Get the rows of each graph's table, or None if clauses cannot be found."""
+    found = picture.clauses()
+    if len(found) == 1:
+        return [_clause_rows(found[0], lambda clause: "")]
+    above, below = ({_to_key(each) for each in clauses or ()} for clauses in found)
+    return [
+        _clause_rows(found[0], lambda c: MATCH if _to_key(c) in below else INVENTED),
+        _clause_rows(found[1], lambda c: MATCH if _to_key(c) in above else MISSED),
+    ]
+
+
+def _clause_rows(
+    clauses: list[Clause] | None, find_kind: Callable[[Clause], str]
+) -> list[ClauseRow] | None:
+    if clauses is None:
+        return None
+    return [ClauseRow(each, find_kind(each), list(_details(each))) for each in clauses]
+
+
+def _to_key(clause: Clause) -> tuple[str, ...]:
+    return tuple(value for name, value in clause.to_dict().items() if name != "score")
+
+
+def _details(clause: Clause) -> Iterator[tuple[str, Phrase]]:
+    """Yield what the table of clauses has no own column for."""
+    for name in ADJUNCTS:
+        yield from ((name, phrase) for phrase in getattr(clause, name))
+    yield from (
+        ("not", Phrase.from_indices(each, [each.i])) for each in clause.negation
+    )
+    yield from (("modality", phrase) for phrase in clause.modality)
+    for name in ("attribution", "conditional", "asked"):
+        phrase = getattr(clause, name)
+        if phrase is not None:
+            yield name, phrase
 
 
 def _rows(picture: Picture) -> Iterator[tuple[str, str, list[tuple[str, str]]]]:
@@ -114,7 +187,13 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
         finalize=_finalize,
     )
-    environment.globals.update(asset=_asset, draw_article=draw_article)
+    environment.globals.update(
+        asset=_asset,
+        draw_article=draw_article,
+        explanations={name: explain(name) for each in LABELS for name in each.names},
+        picture_style=Markup(STYLE),
+        widths=WIDTHS,
+    )
     return environment
 
 

@@ -4,14 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
 
 from spacy.tokens import Span, Token
 
+from ..graph.clauses import Clause
 from ..graph.graph import SemanticGraph
+from ..graph.roles import DM, find_roles
 from ..graph.spans import sentences
 from .layout import PlacedArc
 
 MATCH, MISSED, INVENTED = "match", "missed", "invented"
+
+
+class ClauseIndex:
+    """The clauses of a graph by verb, which are found when a page asks for them."""
+
+    def __init__(self, graph: SemanticGraph) -> None:
+        self.graph = graph
+
+    @cached_property
+    def by_verb(self) -> dict[int, list[Clause]] | None:
+        """RETURNS (Optional[Dict[int, List[Clause]]]): None if there is no way to find
+        clauses, because the Doc has no tags or the graph is in another formalism.
+        """
+        try:
+            clauses = self.graph.clauses()
+        except ValueError:
+            return None
+        found: dict[int, list[Clause]] = {}
+        for clause in clauses:
+            found.setdefault(clause.verb.head.i, []).append(clause)
+        return found
 
 
 @dataclass
@@ -20,14 +45,30 @@ class Picture:
 
     words: list[str]
     text: str
+    # The number of each token of the Doc among the words.
+    index: dict[int, int]
     # The result of a comparison for each top, as for arcs.
     tops: dict[int, str] = field(default_factory=dict)
     above: list[PlacedArc] = field(default_factory=list)
     below: list[PlacedArc] = field(default_factory=list)
+    # Whether labels have the meaning that `explain` gives.
+    is_dm: bool = False
+    # The clauses of the graph, and those of the gold graph if there is one.
+    clause_indices: list[ClauseIndex] = field(default_factory=list)
 
     @property
     def arcs(self) -> list[PlacedArc]:
         return self.above + self.below
+
+    def clauses(self) -> list[list[Clause] | None]:
+        """RETURNS (List[Optional[List[Clause]]]): The clauses of each graph."""
+        found = (clauses.by_verb for clauses in self.clause_indices)
+        return [
+            None
+            if by_verb is None
+            else [clause for i in self.index for clause in by_verb.get(i, ())]
+            for by_verb in found
+        ]
 
 
 def make_pictures(
@@ -51,8 +92,10 @@ def make_pictures(
             "Graphs can only be compared if their Docs have the same words."
         )
     shown = graph.doc[:] if span is None else span
-    for sent in sentences(graph.doc):
-        part = graph.doc[max(sent.start, shown.start) : min(sent.end, shown.end)]
+    is_dm = _is_dm(graph)
+    clause_indices = [ClauseIndex(each) for each in (graph, gold) if each is not None]
+    for start, end in pairwise(_boundaries(graph, gold)):
+        part = graph.doc[max(start, shown.start) : min(end, shown.end)]
         tokens = [token for token in part if not token.text.isspace()]
         if not tokens:
             continue
@@ -60,13 +103,31 @@ def make_pictures(
         picture = Picture(
             [_caption(graph, token) if frames else token.text for token in tokens],
             part.text.strip(),
+            index,
             dict.fromkeys(_find_tops(graph, index), ""),
             _place_arcs(graph, index),
+            is_dm=is_dm,
+            clause_indices=clause_indices,
         )
         if gold is not None:
             picture.below = _place_arcs(gold, index)
             _compare(picture, _find_tops(gold, index))
         yield picture
+
+
+def _boundaries(graph: SemanticGraph, gold: SemanticGraph | None) -> list[int]:
+    """Get the sentence boundaries that both graphs have."""
+    starts = {sent.start for sent in sentences(graph.doc)}
+    if gold is not None:
+        starts &= {sent.start for sent in sentences(gold.doc)}
+    return [*sorted(starts), len(graph.doc)]
+
+
+def _is_dm(graph: SemanticGraph) -> bool:
+    try:
+        return find_roles(arc.label for arc in graph.indexed_arcs) is DM
+    except ValueError:
+        return False
 
 
 def _caption(graph: SemanticGraph, token: Token) -> str:
@@ -76,8 +137,8 @@ def _caption(graph: SemanticGraph, token: Token) -> str:
 
 def _place_arcs(graph: SemanticGraph, index: dict[int, int]) -> list[PlacedArc]:
     return [
-        PlacedArc(index[head], index[dep], label)
-        for head, dep, label, _ in graph.indexed_arcs
+        PlacedArc(index[head], index[dep], label, score)
+        for head, dep, label, score in graph.indexed_arcs
         if head in index and dep in index
     ]
 

@@ -6,12 +6,20 @@ displaCy draws trees, where each word has one head, and its labels would overlap
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from html import escape
 from unicodedata import category
 
-from .layout import Measures, PlacedArc, display_width, is_right_to_left, place
+from .layout import (
+    Measures,
+    PlacedArc,
+    Row,
+    display_width,
+    is_right_to_left,
+    place_in_rows,
+)
 from .picture import Picture
 
 FONT_SIZE, LABEL_SIZE = 16, 12
@@ -22,6 +30,8 @@ BOLD = 1.15
 LEVEL_HEIGHT = 22
 RADIUS = 8
 MARGIN = 12
+# Maximum number of characters of a word in the label of an arc to another row.
+LONGEST_END = 12
 ARROW = 4
 MEASURES = Measures(between_words=18, between_ports=9, around_label=2 * RADIUS + 8)
 # Characters that are not allowed in XML.
@@ -29,7 +39,7 @@ CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 # Colours of words, lines, background, tops, and arcs in a comparison.
 LIGHT = """--sdp-text: #1b1b1f; --sdp-line: #5b6770; --sdp-back: #ffffff;
-  --sdp-top: #1f5fa8; --sdp-match: #2e7d32; --sdp-missed: #c77700;
+  --sdp-top: #1f5fa8; --sdp-match: #2e7d32; --sdp-missed: #a86400;
   --sdp-invented: #b3261e;"""
 DARK = """--sdp-text: #e6e6ea; --sdp-line: #9aa7b0; --sdp-back: #1b1b1f;
   --sdp-top: #8ab4f8; --sdp-match: #81c784; --sdp-missed: #ffb74d;
@@ -52,6 +62,7 @@ STYLE += """\
 .sdp .tip { fill: var(--sdp-line); }
 .sdp .label { font-size: 12px; fill: var(--sdp-text); text-anchor: middle;
   paint-order: stroke; stroke: var(--sdp-back); stroke-width: 5px; }
+.sdp .end { fill: var(--sdp-line); font-style: italic; }
 .sdp .match { --sdp-line: var(--sdp-match); --sdp-top: var(--sdp-match); }
 .sdp .missed { --sdp-line: var(--sdp-missed); --sdp-top: var(--sdp-missed); }
 .sdp .missed.top { text-decoration: underline dashed; }
@@ -61,13 +72,17 @@ STYLE += """\
 """
 
 
-def draw_svg(picture: Picture) -> str:
+def draw_svg(
+    picture: Picture, width: float = math.inf, *, with_style: bool = True
+) -> str:
     """Draw a sentence.
 
     picture (Picture): The words and arcs.
+    width (float): Maximum width, if possible. Longer sentences are wrapped.
+    with_style (bool): Whether to include the style sheet, which a page needs only once.
     RETURNS (str): An SVG element.
     """
-    layout = place(
+    rows = place_in_rows(
         [
             FONT_SIZE * text_width(word) * (BOLD if i in picture.tops else 1)
             for i, word in enumerate(picture.words)
@@ -76,71 +91,110 @@ def draw_svg(picture: Picture) -> str:
         picture.below,
         [LABEL_SIZE * text_width(arc.label) for arc in picture.arcs],
         MEASURES,
+        width - 2 * MARGIN,
+        [LABEL_SIZE * text_width(f"·{_shorten(word)}") for word in picture.words],
     )
+    full_width = max(row.layout.width for row in rows) + 2 * MARGIN
+    parts, height = [], 0.0
+    for row in rows:
+        drawn, row_height = _draw_row(picture, row, full_width, height)
+        parts += drawn
+        height += row_height
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="sdp" '
+            f'width="{full_width:.0f}" height="{height:.0f}" '
+            f'viewBox="0 0 {full_width:.0f} {height:.0f}" role="img" '
+            # Notebooks would shrink wide pictures until they are illegible.
+            'style="max-width: none">',
+            f"<title>{escape_xml(' '.join(picture.text.split()))}</title>",
+            *([f"<style>{STYLE}</style>"] if with_style else []),
+            f'<rect class="back" width="{full_width:.0f}" height="{height:.0f}" />',
+            *parts,
+            "</svg>",
+        ]
+    )
+
+
+def _draw_row(
+    picture: Picture, row: Row, width: float, y: float
+) -> tuple[list[str], float]:
+    """Draw a row that starts at a height; give its elements and its own height."""
+    layout = row.layout
     mirrored = is_right_to_left(picture.text)
     heights = [_height(side) for side in (layout.above, layout.below)]
     # The baseline of the words.
-    baseline = MARGIN + heights[0] + FONT_SIZE
-    width = layout.width + 2 * MARGIN
-    height = baseline + heights[1] + FONT_SIZE / 2 + MARGIN
+    baseline = y + MARGIN + heights[0] + FONT_SIZE
 
     def across(x: float) -> float:
         return round(width - MARGIN - x if mirrored else MARGIN + x, 1)
 
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="sdp" width="{width:.0f}" '
-        f'height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}" role="img" '
-        # Notebooks would shrink wide pictures until they are illegible.
-        'style="max-width: none">',
-        f"<title>{escape_xml(' '.join(picture.text.split()))}</title>",
-        f"<style>{STYLE}</style>",
-        f'<rect class="back" width="{width:.0f}" height="{height:.0f}" />',
-    ]
+    parts = []
     for side, start, direction in (
         (layout.above, baseline - FONT_SIZE - 2, -1),
         (layout.below, baseline + FONT_SIZE / 2 + 2, 1),
     ):
         # Draw lines before labels, so that a line never covers a label.
-        drawn = [_draw_arc(arc, across, start, direction) for arc in side]
+        drawn = [_draw_arc(picture, arc, row, across, start, direction) for arc in side]
         parts += [line for line, _ in drawn]
         parts += [label for _, label in drawn]
-    for i, (word, x) in enumerate(zip(picture.words, layout.word_x, strict=True)):
+    for i, x in zip(row.words, row.word_x, strict=True):
         kind = "word"
         if i in picture.tops:
             kind = f"word top {picture.tops[i]}".strip()
         parts.append(
-            f'<text class="{kind}" x="{across(x)}" y="{baseline:.1f}">'
-            f"{escape_xml(word)}</text>"
+            f'<text class="{kind}" data-word="{i}" x="{across(x)}" '
+            f'y="{baseline:.1f}">{escape_xml(picture.words[i])}</text>'
         )
-    return "\n".join([*parts, "</svg>"])
+    return parts, baseline - y + heights[1] + FONT_SIZE / 2 + MARGIN
 
 
 def _draw_arc(
-    arc: PlacedArc, across: Callable[[float], float], start: float, direction: int
+    picture: Picture,
+    piece: PlacedArc,
+    row: Row,
+    across: Callable[[float], float],
+    start: float,
+    direction: int,
 ) -> tuple[str, str]:
-    """Draw the line of an arc with its tip, and its label."""
-    head, dep = across(arc.head_x), across(arc.dep_x)
-    y = start + direction * arc.level * LEVEL_HEIGHT
+    """Draw the line of an arc in a row, with its tip if it has one, and its label."""
+    arc = picture.arcs[piece.number]
+    head, dep = across(piece.head_x), across(piece.dep_x)
+    y = start + direction * piece.level * LEVEL_HEIGHT
     bend = RADIUS if dep > head else -RADIUS
     corner = y - direction * RADIUS
-    tip = start - direction * ARROW
-    path = (
-        f"M{head} {start:.1f}V{corner:.1f}Q{head} {y:.1f} {head + bend:.1f} {y:.1f}"
-        f"H{dep - bend:.1f}Q{dep} {y:.1f} {dep} {corner:.1f}V{start:.1f}"
-    )
-    triangle = (
-        f"M{dep - ARROW:.1f} {start - direction * -ARROW:.1f}h{2 * ARROW}"
-        f"L{dep} {tip:.1f}z"
-    )
+    other_end = tip = ""
+    if row.is_outside(piece.head):
+        other_end = picture.words[arc.head]
+        path = f"M{head} {y:.1f}"
+    else:
+        path = (
+            f"M{head} {start:.1f}V{corner:.1f}Q{head} {y:.1f} {head + bend:.1f} {y:.1f}"
+        )
+    if row.is_outside(piece.dep):
+        other_end = picture.words[arc.dep]
+        path += f"H{dep}"
+    else:
+        path += f"H{dep - bend:.1f}Q{dep} {y:.1f} {dep} {corner:.1f}V{start:.1f}"
+        tip = (
+            f'<path class="tip" d="M{dep - ARROW:.1f} {start + direction * ARROW:.1f}'
+            f'h{2 * ARROW}L{dep} {start - direction * ARROW:.1f}z" />'
+        )
     kind = f"edge {arc.kind}".strip()
     name = escape_xml(arc.label)
+    score = "" if arc.score is None else f' data-score="{arc.score:.4f}"'
     line = (
-        f'<g class="{kind}" data-label="{name}"><path class="arc" d="{path}" />'
-        f'<path class="tip" d="{triangle}" /></g>'
+        f'<g class="{kind}" data-arc="{piece.number}" data-label="{name}" '
+        f'data-head="{arc.head}" data-dep="{arc.dep}"{score}>'
+        f'<path class="arc" d="{path}" />{tip}</g>'
     )
+    if other_end:
+        word = escape_xml(_shorten(other_end))
+        other_end = f'<tspan class="end">·{word}</tspan>'
     label = (
-        f'<text class="label" data-label="{name}" x="{(head + dep) / 2:.1f}" '
-        f'y="{y + 0.35 * LABEL_SIZE:.1f}">{name}</text>'
+        f'<text class="label" data-arc="{piece.number}" data-label="{name}" '
+        f'x="{(head + dep) / 2:.1f}" y="{y + 0.35 * LABEL_SIZE:.1f}">'
+        f"{name}{other_end}</text>"
     )
     return line, label
 
@@ -149,6 +203,11 @@ def _height(arcs: list[PlacedArc]) -> float:
     """Get the height of the highest arc, including its label."""
     highest = max((arc.level for arc in arcs), default=0)
     return highest * LEVEL_HEIGHT + LABEL_SIZE if highest else 0.0
+
+
+def _shorten(word: str) -> str:
+    """Shorten a word that is written in a label."""
+    return word if len(word) <= LONGEST_END else f"{word[: LONGEST_END - 1]}…"
 
 
 def text_width(text: str) -> float:

@@ -1,13 +1,16 @@
 """`draw`: pages of pictures."""
 
+import json
 import re
 from html.parser import HTMLParser
 
 import pytest
+from spacy.vocab import Vocab
 from util import run
 
 from spacy_sdp.data import EXAMPLES
 from spacy_sdp.formats import Record, sdp, write
+from spacy_sdp.formats.bridge import to_doc
 
 
 @pytest.fixture
@@ -29,7 +32,10 @@ def count_articles(page):
 def test_a_page_has_a_picture_and_a_table_of_each_sentence(page, tmp_path):
     content = page(EXAMPLES)
     sentences = list(sdp.read(EXAMPLES))
-    assert count_articles(content) == content.count("</svg>") == len(sentences)
+    assert count_articles(content) == content.count('class="picture"') == len(sentences)
+    # Sentences that are too wide for a phone have a second drawing.
+    narrow, wide = content.count('class="narrow"'), content.count('class="wide"')
+    assert 0 < narrow == wide < content.count("</svg>") == len(sentences) + wide
     assert content.count('<span class="argument">') == sum(
         len(sentence.arcs) for sentence in sentences
     )
@@ -49,6 +55,17 @@ class References(HTMLParser):
         self.found += [(tag, k, v) for k, v in attrs if k in ("src", "href", "action")]
 
 
+def test_a_page_has_the_clauses_of_each_sentence(page):
+    content = page(EXAMPLES)
+    docs = [to_doc([each], Vocab()) for each in sdp.read(EXAMPLES)]
+    clauses = [clause for doc in docs for clause in doc._.sdp_clauses]
+    rows = re.findall("data-row='(.*?)'", content)
+    assert [json.loads(row) for row in rows] == [each.to_dict() for each in clauses]
+    phrases = re.findall('data-words="([0-9 ]+)"><bdi>([^<]+)', content)
+    assert phrases[0] == ("0 1 2 ", "The shy cat")
+    assert content.count(" data-explained>") == len(docs)
+
+
 def test_a_page_asks_for_nothing(page):
     content = page(EXAMPLES)
     references = References()
@@ -63,7 +80,7 @@ def test_text_cannot_leave_its_place(page, tmp_path):
     sentence = Record(words=words, arcs=[(0, 1, "<i>'\""), (1, 2, "B")], tops=[0])
     write([sentence], tmp_path / "odd.mrp")
     content = page(tmp_path / "odd.mrp")
-    assert content.count("<script>") == 1 and "<img" not in content
+    assert content.count("<script") == 2 and "<img" not in content
     assert "<i>" not in content and "&lt;i&gt;&#x27;&quot;" in content
 
 
@@ -75,10 +92,11 @@ def test_a_comparison_marks_mistakes(page, tmp_path):
     first.arcs.append((head, dep, "WRONG"))
     write(sentences, tmp_path / "system.sdp")
     content = page(tmp_path / "system.sdp", "--gold", EXAMPLES)
-    assert content.count('class="edge invented"') == 1
-    assert content.count('class="edge missed"') == 2
-    assert "only sentences with mistakes" in content
-    assert "only sentences with mistakes" not in page(EXAMPLES)
+    drawing = content.partition('<div class="wide">')[2].partition("</svg>")[0]
+    assert drawing.count('class="edge invented"') == 1
+    assert drawing.count('class="edge missed"') == 2
+    assert "only sentences with differences" in content
+    assert "only sentences with differences" not in page(EXAMPLES)
 
 
 def test_what_cannot_be_compared_is_refused(tmp_path):
@@ -112,8 +130,9 @@ def test_another_top_is_a_mistake(page, tmp_path):
     sentences[0].tops = [other]
     write(sentences, tmp_path / "system.sdp")
     content = page(tmp_path / "system.sdp", "--gold", EXAMPLES)
-    assert content.count('class="word top missed"') == 1
-    assert content.count('class="word top invented"') == 1
+    # The first sentence is drawn in two widths.
+    assert content.count('class="word top missed"') == 2
+    assert content.count('class="word top invented"') == 2
 
 
 def test_very_long_sentences_have_a_table_only(page, tmp_path):

@@ -17,9 +17,9 @@ from threading import Event
 import pytest
 import spacy
 from spacy.language import Language
+from spacy.tokenizer import Tokenizer
 from util import add_parser, run, save_chain, serving
 
-from spacy_sdp.cli.pipelines import load_pipeline
 from spacy_sdp.cli.server import (
     ADDRESS,
     LONG_TEXTS,
@@ -28,6 +28,7 @@ from spacy_sdp.cli.server import (
     LONGEST_TEXT,
     Handler,
 )
+from spacy_sdp.pipeline.loading import load_pipeline
 
 JSON = {"Content-Type": "application/json"}
 # Only a hang takes this long.
@@ -93,16 +94,44 @@ def parse(server, text, **changes):
 def test_the_page_offers_the_pipelines(server):
     status, page = ask(server, "GET", "/")
     assert status == 200
-    assert page.count("<option>") == 2 and "<option>missing</option>" in page
+    # To choose from, and to compare with.
+    assert page.count("<option>") == 4 and page.count("<option>missing</option>") == 2
     assert "connect-src 'self'" in page
 
 
 def test_a_text_becomes_pictures_and_a_record(server):
     status, answer = parse(server, "Dogs <b>bark</b>. 猫睡")
     assert status == 200
-    assert answer["html"].count("<svg") == 2 and "<b>" not in answer["html"]
-    assert answer["record"]["triples"][0][1:] == ["ARG1", "Dogs"]
-    assert answer["record"]["sdp"]["tops"]
+    assert answer["html"].count("<article") == 2 and "<b>" not in answer["html"]
+    (record,) = answer["records"]
+    assert record["triples"][0][1:] == ["ARG1", "Dogs"]
+    assert record["sdp"]["tops"]
+
+
+def test_two_pipelines_are_compared(tmp_path):
+    chain = save_chain(tmp_path / "chain")
+    nlp = spacy.load(chain)
+    nlp.remove_pipe("sentencizer")
+    nlp.add_pipe("test_pairs", first=True)
+    nlp.to_disk(tmp_path / "pairs")
+    nlp = spacy.load(chain)
+    nlp.tokenizer = Tokenizer(nlp.vocab)
+    nlp.to_disk(tmp_path / "spaces")
+    names = [str(tmp_path / name) for name in ("chain", "pairs", "spaces")]
+    with serving(names) as server:
+        status, answer = parse(server, "Dogs bark loudly. Cats purr.", other=names[1])
+        assert status == 200 and len(answer["records"]) == 2
+        # Both start a sentence at the fifth word, the second one also at others.
+        assert answer["html"].count("<article") == 2
+        assert answer["html"].count('class="edge match"') > 0
+        assert 'class="edge missed"' not in answer["html"]
+        assert parse(server, "Dogs bark.", other=names[0])[0] == 200
+        status, answer = parse(server, "Dogs bark.", other=names[2])
+        assert (
+            status == 400 and "split this text into different words" in answer["error"]
+        )
+        status, answer = parse(server, "Dogs bark.", other="/etc")
+        assert status == 400 and "Unknown pipeline '/etc'" in answer["error"]
 
 
 def test_what_cannot_be_parsed_is_explained(server):
@@ -249,6 +278,14 @@ def test_a_sentence_has_a_longest_length(tmp_path, examples):
         "The text has a sentence of 10,000 words, but the limit is 500. For longer "
         "sentences, use: python -m spacy sdp parse"
     )
+
+
+@Language.component("test_pairs")
+def split_pairs(doc):
+    """Start a sentence at every other word."""
+    for token in doc:
+        token.is_sent_start = token.i % 2 == 0
+    return doc
 
 
 GATE = Event()

@@ -1,4 +1,4 @@
-// What tests/test_browser.py asks of a page. The results become JSON.
+// What tests/display/test_browser.py asks of a page.
 "use strict";
 
 const probes = {
@@ -7,6 +7,7 @@ const probes = {
     const found = [];
     for (const svg of document.querySelectorAll("svg")) {
       const frame = svg.getBoundingClientRect();
+      if (!frame.width) continue;
       const texts = [...svg.querySelectorAll("text")];
       const boxes = texts.map((element) => element.getBoundingClientRect());
       for (const [i, box] of boxes.entries()) {
@@ -27,54 +28,62 @@ const probes = {
     return found;
   },
 
-  filter() {
-    const form = document.getElementById("filter");
-    const apply = (text, label) => {
-      form.elements.text.value = text;
-      form.elements.label.value = label;
-      form.dispatchEvent(new Event("input"));
-      const shown = [...document.querySelectorAll("article:not([hidden])")];
-      return {
-        texts: shown.map((article) => article.dataset.text.slice(0, 3)),
-        count: document.getElementById("count").textContent,
-      };
-    };
-    const pairs = [["", ""], ["SHY", ""], ["猫想", ""], ["", "Exp"], ["shy", "Exp"], ["", ""]];
-    const results = pairs.map(([text, label]) => apply(text, label));
-    apply("", "BV");
+  // What is wider than the window or its own box.
+  tooWide() {
+    const width = document.documentElement.clientWidth;
+    const found = document.documentElement.scrollWidth > width ? ["page"] : [];
+    for (const element of document.querySelectorAll("header *, .tables, .tables *, footer *")) {
+      if (element.closest(".examples")) continue;
+      if (element.getBoundingClientRect().right > width + 1) found.push(element.outerHTML);
+    }
+    for (const box of document.querySelectorAll(".picture, .tables")) {
+      if (box.scrollWidth > box.clientWidth) found.push(box.className);
+    }
+    return found;
+  },
+
+  filter(text, label) {
+    filter.elements.text.value = text;
+    filter.elements.label.value = label;
+    filter.dispatchEvent(new Event("input"));
     return {
-      results,
-      labels: [...form.elements.label.options].map((option) => option.value),
-      faint: document.querySelectorAll("article:not([hidden]) g.faint").length,
-      copied: svgOf(document.querySelector("article")),
+      texts: shownArticles().map((article) => article.dataset.text.slice(0, 3)),
+      count: document.getElementById("count").textContent,
     };
   },
 
-  scrolling() {
-    const picture = document.querySelectorAll(".picture")[1];
+  // What is highlighted.
+  lit() {
+    const texts = (selector) =>
+      [...document.querySelectorAll(selector)]
+        .filter((element) => element.getClientRects().length)
+        .map((element) => element.textContent);
     return {
-      picture: picture.scrollWidth > picture.clientWidth,
-      page: document.documentElement.scrollWidth > window.innerWidth,
+      words: texts(".word.lit"),
+      labels: texts(".label.lit"),
+      phrases: texts(".phrase.lit"),
+      tip: tip.hidden ? "" : tip.textContent,
     };
   },
 
-  async typing() {
-    const until = async (done) => {
-      while (!done()) await new Promise((resolve) => setTimeout(resolve, 20));
+  // The least contrast between a colour of text and the background.
+  contrast() {
+    const style = getComputedStyle(document.documentElement);
+    const luminance = (name) => {
+      const color = style.getPropertyValue(name).trim();
+      const [red, green, blue] = [1, 3, 5].map((i) => {
+        const part = parseInt(color.slice(i, i + 2), 16) / 255;
+        return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+      });
+      return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
     };
-    const words = () => [...document.querySelectorAll(".word")].map((e) => e.textContent);
-    await until(() => words().length);
-    const first = words();
-    form.elements.text.value = "<i>Dogs</i> bark & purr";
-    form.requestSubmit();
-    await until(() => words().includes("purr"));
-    const second = words();
-    const overlaps = probes.overlaps();
-    const saved = record.text;
-    form.elements.text.value = "";
-    form.elements.pipeline.selectedIndex = 1;
-    form.elements.pipeline.dispatchEvent(new Event("change"));
-    await until(() => note.className === "error");
-    return { first, second, overlaps, saved, error: note.textContent, left: words() };
+    const back = luminance("--card");
+    const names = ["--text", "--quiet", "--accent", "--match", "--missed", "--invented"];
+    return Object.fromEntries(
+      names.map((name) => {
+        const [low, high] = [luminance(name), back].sort((a, b) => a - b);
+        return [name, (high + 0.05) / (low + 0.05)];
+      }),
+    );
   },
 };

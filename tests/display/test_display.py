@@ -1,6 +1,8 @@
 """Pictures: everything is there, and nothing overlaps."""
 
+import re
 import sys
+from collections import Counter
 from types import ModuleType
 from xml.etree import ElementTree
 
@@ -17,7 +19,10 @@ from spacy_sdp.display.layout import (
     display_width,
     is_right_to_left,
     place,
+    place_in_rows,
 )
+from spacy_sdp.display.picture import make_pictures
+from spacy_sdp.display.svg import draw_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 MEASURES = Measures(between_words=2, between_ports=1, around_label=2)
@@ -66,6 +71,33 @@ def test_an_arc_is_above_those_within_it(result):
                 assert arc.level > other.level
 
 
+@given(layouts(), st.integers(1, 60))
+def test_rows_are_as_wide_as_they_may_be(result, width):
+    widths, layout = result
+    labels = [len(arc.label) for arc in layout.above + layout.below]
+    rows = place_in_rows(
+        widths, layout.above, layout.below, labels, MEASURES, width, [1.0] * len(widths)
+    )
+    assert [i for row in rows for i in row.words] == list(range(len(widths)))
+    assert all(row.layout.width <= width or len(row.words) == 1 for row in rows)
+    if layout.width <= width:
+        (row,) = rows
+        assert (row.word_x, row.layout.width) == (layout.word_x, layout.width)
+    pieces = Counter()
+    for row in rows:
+        for piece in row.layout.above + row.layout.below:
+            pieces[piece.number] += 1
+            assert not (row.is_outside(piece.head) and row.is_outside(piece.dep))
+    for number, arc in enumerate(layout.above + layout.below):
+        ends = {
+            i
+            for i, row in enumerate(rows)
+            for w in row.words
+            if w in (arc.head, arc.dep)
+        }
+        assert pieces[number] == len(ends)
+
+
 def elements(svg, name, kind=None):
     return [
         each
@@ -86,6 +118,19 @@ def test_a_picture_has_words_labels_and_the_top(cat):
     words = [e.text for e in elements(part, "text", "word")]
     assert words == ["cat", "wants", "to", "eat"]
     assert render(cat[2:2]) == ""
+
+
+def test_long_sentences_are_wrapped(cat):
+    (picture,) = make_pictures(cat._.sdp)
+    svg = draw_svg(picture, 330)
+    assert int(ElementTree.fromstring(svg).get("width")) <= 330
+    words = elements(svg, "text", "word")
+    assert [e.text for e in words] == [token.text for token in cat]
+    assert len({e.get("y") for e in words}) == 2
+    # An arc between rows has a piece in each, but only one tip.
+    labels = Counter("".join(e.itertext()) for e in elements(svg, "text", "label"))
+    assert labels["ARG1·wants"] == labels["ARG1·cat"] - 1 == labels["ARG1·eat"] == 1
+    assert len(elements(svg, "path", "tip")) == 5
 
 
 def test_sentences_are_drawn_apart(nlp):
@@ -118,7 +163,7 @@ def test_tops_are_compared_too(cat):
     text = render(system, "text", gold=cat)
     assert "╌" * len("wants") in text and "~" * len("eat") in text
     dot = render(system, "dot", gold=cat)
-    assert 'label="wants", fontcolor="#c77700"' in dot
+    assert 'label="wants", fontcolor="#a86400"' in dot
     assert 'label="eat", fontcolor="#b3261e"' in dot
 
 
@@ -281,9 +326,9 @@ def test_several_are_drawn_one_after_the_other(cat):
 def test_a_page_has_all_pictures(cat):
     page = render([cat, cat], page=True)
     assert page.startswith("<!doctype html>") and page.rstrip().endswith("</html>")
-    assert page.count("<article") == page.count("<svg") == 2
-    assert "only sentences with mistakes" not in page
-    assert "only sentences with mistakes" in render(cat, page=True, gold=cat)
+    assert page.count("<article") == page.count('class="wide"') == 2
+    assert "only sentences with differences" not in page
+    assert "only sentences with differences" in render(cat, page=True, gold=cat)
 
 
 def test_any_text_is_escaped_on_a_page():
@@ -302,7 +347,8 @@ def test_minified_pictures_have_no_line_breaks(cat):
 
     svg = render(cat, minify=True)
     assert "\n" not in svg and parts(svg) == parts(render(cat))
-    assert svg in render(cat, page=True, minify=True)
+    drawings = re.findall("<svg.*?</svg>", render(cat, page=True, minify=True), re.S)
+    assert len(drawings) == 2 and not any("\n" in drawing for drawing in drawings)
     assert svg in render([cat, cat], minify=True)
 
 
