@@ -15,6 +15,7 @@ from .graph.graph import SemanticGraph
 from .graph.join import merge, split_sents
 from .graph.labels import explain
 from .graph.matcher import Match, SemanticMatcher
+from .graph.table import to_frame
 
 if TYPE_CHECKING:
     from .display import render
@@ -34,6 +35,7 @@ __all__ = [
     "register_extensions",
     "render",
     "split_sents",
+    "to_frame",
 ]
 
 

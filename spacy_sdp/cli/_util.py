@@ -18,7 +18,7 @@ from ._messages import fail, warn
 FORMAT_HELP = ", ".join(FORMATS)
 # Options of the commands that read graphs.
 AttrOption = Annotated[
-    str, typer.Option(help="Attribute of the graphs in .spacy files.")
+    str, typer.Option(help="Attribute of the graphs in .spacy and .jsonl files.")
 ]
 FromOption = Annotated[
     str | None, typer.Option("--from", help=f"Input format: {FORMAT_HELP}.")
@@ -34,7 +34,7 @@ def read_all(
 
     paths (Iterable[Path]): The files and folders.
     format (Optional[str]): The format. By default, the suffixes decide.
-    attr (str): For `.spacy` files, the attribute with the graphs.
+    attr (str): For `.spacy` and `.jsonl` files, the attribute with the graphs.
     left_out (Counter[str]): Counts the sentences that are left out, by reason.
     YIELDS (Tuple[Path, Record]): The file and the sentence.
     """

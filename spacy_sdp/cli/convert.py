@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -38,6 +39,8 @@ COLUMNS = {
     "dep": ("heads", "deps"),
     "frame": ("frames",),
 }
+# The end of a sentence: a full stop or a similar mark, and any quotes and brackets.
+ENDED = re.compile(r"[.?!…。！？][\"'”’)\]}»]*\Z")  # noqa: RUF001
 # Formats that keep empty nodes separately from the graph.
 KEEPING_FORMATS = ("conllu", "spacy")
 
@@ -91,10 +94,14 @@ def convert_cli(
 
     The suffix decides the format: .sdp is SemEval 2015 Task 18 (2014 Task 8 can be
     read, too), .conllu is CoNLL-U with enhanced dependencies, .mrp is MRP 2019 for DM,
-    PSD and PAS, .conll is SemEval 2016 Task 9, and .spacy is the format of `spacy
-    train`. If INPUT is a folder, all files in it are read. A folder with a file
-    `relations` is a profile of the English Resource Grammar and is converted to DM. If
-    an input is invalid, no output is written.
+    PSD and PAS, .conll is SemEval 2016 Task 9, .jsonl is the output of `sdp parse --to
+    jsonl` or of Prodigy, and .spacy is the format of `spacy train`. If INPUT is a
+    folder, all files in it are read. A folder with a file `relations` is a profile of
+    the English Resource Grammar and is converted to DM. If an input is invalid, no
+    output is written.
+
+    With --docs, the sentences of a Doc are separated by a space, or by a line break if
+    the first one has no final punctuation, as a heading or an item of a list.
 
     .spacy files are merged with all annotations of their Docs, unless an option changes
     sentences or columns. Text formats have no documents, so each sentence becomes a
@@ -225,9 +232,30 @@ def _limit(
 def _change(
     sentences: Iterable[Record], dropped: list[str], docs: int | None
 ) -> Iterator[Record]:
-    for number, sentence in enumerate(sentences):
+    for sentence in sentences if docs is None else _join(sentences, docs):
         for column in dropped:
             setattr(sentence, column, [])
-        if docs is not None:
-            sentence.starts_document = number % docs == 0
         yield sentence
+
+
+def _join(sentences: Iterable[Record], docs: int) -> Iterator[Record]:
+    """Join sentences to documents of a fixed number of sentences."""
+    previous: Record | None = None
+    for number, sentence in enumerate(sentences):
+        sentence.starts_document = number % docs == 0
+        if previous is not None:
+            if not sentence.starts_document:
+                _end_line(previous)
+            yield previous
+        previous = sentence
+    if previous is not None:
+        yield previous
+
+
+def _end_line(sentence: Record) -> None:
+    """Add a line break to a sentence without final punctuation, as real text has."""
+    text = (sentence.text or "").rstrip()
+    # Without a space after it, it is not at the end of a line.
+    if text and sentence.space_after is not False and not ENDED.search(text):
+        sentence.text = text + "\n"
+        sentence.space_after = False

@@ -24,9 +24,9 @@ from ..formats.bridge import from_doc, to_doc
 from ..formats.files import atomic_write
 from ..formats.folding import split_label
 from ..graph.extensions import DEFAULT_ATTR, set_graph
+from ..pipeline.loading import load_pipeline
 from ._app import sdp
 from ._util import FORMAT_HELP, PROGRESS, AttrOption, user_errors
-from .pipelines import load_pipeline
 from .results import graph_of
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,22 +13,46 @@ from .. import formats
 from ..display.layout import display_width
 from ..display.page import draw_page
 from ..display.picture import make_pictures
-from ..formats import docbin
+from ..formats import docbin, jsonl
 from ..formats.bridge import from_doc
 from ..formats.files import STANDARD_STREAM, write_records
 from ..graph.extensions import get_graph
 from ..graph.graph import SemanticGraph
 from ..graph.spans import sentences
+from ..graph.table import (
+    CLAUSE_COLUMNS,
+    TRIPLE_COLUMNS,
+    Row,
+    clause_rows,
+    triple_rows,
+)
+from .table_reader import import_pyarrow
+from .table_writer import TABLE_KIND_OF_SUFFIX, find_table_kind, write_table
 
 OUTPUT_FORMAT_OF_SUFFIX = {
     ".txt": "text",
     ".jsonl": "jsonl",
     ".html": "html",
     **formats.SUFFIXES,
+    **dict.fromkeys((".csv", ".tsv", ".parquet"), "clauses"),
 }
-OUTPUT_FORMATS = tuple(dict.fromkeys(OUTPUT_FORMAT_OF_SUFFIX.values()))
+# The tables, with their columns. The suffix decides between CSV, JSONL and so on.
+TABLES: dict[str, dict[str, type]] = {
+    "clauses": CLAUSE_COLUMNS,
+    "triples": TRIPLE_COLUMNS,
+}
+OUTPUT_FORMATS = tuple(
+    dict.fromkeys((*OUTPUT_FORMAT_OF_SUFFIX.values(), "prodigy", *TABLES))
+)
+TABLE_SUFFIXES = (*TABLE_KIND_OF_SUFFIX, ".txt")
+# The columns of clauses that are shown without their names, and those that are hidden.
+MAIN_COLUMNS = ("subject", "verb", "objects")
+HIDDEN_COLUMNS = (
+    *("doc", "sent", "clause", "tense", "aspect", "voice"),
+    *("subject_clause", "object_clause", "score", "text", "sentence"),
+)
 
-# A Doc with a graph, and the other fields of the input.
+# A Doc with a graph, and the other columns of the input.
 Result = tuple[Doc, dict[str, Any]]
 
 
@@ -49,11 +72,29 @@ def find_output_format(path: Path, format: str | None) -> str:
         raise typer.BadParameter(
             f"There is {what}: choose one of {', '.join(OUTPUT_FORMATS)} with --to."
         )
+    is_stream = str(path) == STANDARD_STREAM
+    if format in TABLES and not is_stream and path.suffix.lower() not in TABLE_SUFFIXES:
+        raise typer.BadParameter(
+            f"--to {format}: the file must end in {', '.join(TABLE_SUFFIXES)}, not "
+            f"{path.name!r}."
+        )
     return format
 
 
+def check_output_format(path: Path, format: str) -> None:
+    """Raise an error if a package is missing that the output requires."""
+    if format in TABLES and find_table_kind(path) == "parquet":
+        import_pyarrow()
+
+
 def write_results(
-    results: Iterable[Result], path: Path, format: str, attr: str, title: str
+    results: Iterable[Result],
+    path: Path,
+    format: str,
+    attr: str,
+    title: str,
+    *,
+    conjuncts: bool = False,
 ) -> None:
     """Write parse results, either all of them or nothing.
 
@@ -62,11 +103,17 @@ def write_results(
     format (str): One of OUTPUT_FORMATS.
     attr (str): The attribute with the graphs.
     title (str): The title of the page, for html.
+    conjuncts (bool): Whether to give a clause for each part of a coordination.
     """
+    kind = find_table_kind(path)
+    if format in TABLES and kind != "text":
+        rows = _to_rows(results, format, attr, conjuncts)
+        write_table(rows, TABLES[format], path, kind)
+        return
     if format == "spacy":
         docbin.write_docs((doc for doc, _ in results), path)
         return
-    if format in formats.FORMATS:
+    if format in formats.FORMATS and format != "jsonl":
         records = (each for doc, _ in results for each in from_doc(doc, attr))
         formats.write(records, path, attr, format)
         return
@@ -75,6 +122,8 @@ def write_results(
         pieces = draw_page((p for each in graphs for p in make_pictures(each)), title)
     elif format == "jsonl":
         pieces = (_to_json(doc, attr, context) for doc, context in results)
+    elif format in TABLES:
+        pieces = (_to_table(doc, format, attr, conjuncts) for doc, _ in results)
     else:
         pieces = (_to_text(doc, attr) for doc, _ in results)
     write_records(pieces, path, lambda piece, _: piece)
@@ -96,26 +145,83 @@ def to_record(doc: Doc, attr: str) -> dict[str, Any]:
 
     doc (Doc): The Doc.
     attr (str): The attribute with the graph.
-    RETURNS (Dict[str, Any]): The output of spaCy's `doc.to_json`, which
-        `Doc.from_json` can read; the graph for `SemanticGraph.from_dict`, with `attr`
-        as key; and readable `triples` of predicate, label and argument.
+    RETURNS (Dict[str, Any]): The Doc, its graph and its triples.
     """
-    graph = graph_of(doc, attr)
-    return {
-        **doc.to_json(),
-        attr: graph.to_dict(),
-        "triples": [list(triple) for triple in graph.triples()],
-    }
+    return jsonl.to_object(doc, graph_of(doc, attr), attr)
 
 
 def _to_json(doc: Doc, attr: str, context: dict[str, Any]) -> str:
-    record = {**context, **to_record(doc, attr)}
-    return json.dumps(record, ensure_ascii=False) + "\n"
+    return jsonl.format_object({**context, **to_record(doc, attr)})
 
 
 def _to_text(doc: Doc, attr: str) -> str:
     graph = graph_of(doc, attr)
     return "".join(f"{line}\n" for line in _lines(doc, graph))
+
+
+def _rows_of(
+    doc: Doc, number: int, format: str, attr: str, conjuncts: bool
+) -> Iterator[Row]:
+    graph = graph_of(doc, attr)
+    if format == "clauses":
+        return clause_rows(graph, number, conjuncts=conjuncts)
+    return triple_rows(graph, number)
+
+
+def _to_rows(
+    results: Iterable[Result], format: str, attr: str, conjuncts: bool
+) -> Iterator[Row]:
+    """Yield the rows of a table, with the columns of the input first."""
+    for number, (doc, context) in enumerate(results):
+        others = _rename(context, TABLES[format])
+        for row in _rows_of(doc, number, format, attr, conjuncts):
+            yield {**others, **row}
+
+
+def _rename(context: dict[str, Any], columns: Iterable[str]) -> dict[str, Any]:
+    """Rename those columns of the input that the table has, too."""
+    taken = {*columns}
+    renamed = {}
+    for name, value in context.items():
+        while name in taken:
+            name = f"input_{name}"
+        taken.add(name)
+        renamed[name] = value
+    return renamed
+
+
+def _to_table(doc: Doc, format: str, attr: str, conjuncts: bool) -> str:
+    """Format the rows of a Doc as text, below their sentences."""
+    rows: dict[int, list[list[str]]] = {}
+    for row in _rows_of(doc, 0, format, attr, conjuncts):
+        if format == "clauses":
+            cells = [row[name] for name in MAIN_COLUMNS]
+            cells.append("; ".join(_others(row)))
+        else:
+            cells = [row[name] for name in ("predicate", "label", "argument")]
+        rows.setdefault(row["sent"], []).append([" ".join(c.split()) for c in cells])
+    lines = []
+    for number, span in enumerate(sentences(doc)):
+        if span.text.strip():
+            lines += [" ".join(span.text.split()), *_align(rows.get(number, [])), ""]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _others(row: Row) -> Iterator[str]:
+    """Yield what a clause has in further columns, with their names."""
+    for name, value in row.items():
+        if value and name not in (*MAIN_COLUMNS, *HIDDEN_COLUMNS):
+            yield name if value is True else f"{name}: {value}"
+
+
+def _align(rows: list[list[str]]) -> Iterator[str]:
+    widths = [max(map(display_width, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = [
+            cell + " " * (width - display_width(cell))
+            for cell, width in zip(row, widths, strict=True)
+        ]
+        yield f"   {'  '.join(cells)}".rstrip()
 
 
 def _lines(doc: Doc, graph: SemanticGraph) -> Iterator[str]:

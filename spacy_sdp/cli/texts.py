@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,17 +19,24 @@ from ..formats.files import (
     STANDARD_STREAM,
     atomic_write,
     decode_line,
+    decode_lines,
+    group_lines,
     number_lines,
     open_input,
-    read_blocks,
 )
+from .table_reader import DELIMITERS, TableRow, read_csv, read_parquet
 
-INPUT_FORMAT_OF_SUFFIX = {".txt": "text", ".jsonl": "jsonl", ".spacy": "spacy"}
-# Tables, which are not supported.
-TABLES = (".csv", ".tsv")
+INPUT_FORMAT_OF_SUFFIX = {
+    ".txt": "text",
+    ".jsonl": "jsonl",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".parquet": "parquet",
+    ".spacy": "spacy",
+}
 # Unpaired surrogates, which are possible in JSON but not in UTF-8.
 SURROGATE = re.compile("[\\ud800-\\udfff]")
-INPUT_FORMATS = ("text", "lines", "jsonl", "spacy")
+INPUT_FORMATS = ("text", "lines", "jsonl", "csv", "tsv", "parquet", "spacy")
 TEXT_COLUMN = "text"
 # Maximum number of characters of a text or a file name in a message.
 LONGEST_SOURCE = 200
@@ -41,14 +48,17 @@ class Input:
 
     text (str | Doc): The text, or a Doc with tokens to keep.
     source (str): The argument that the text is from.
-    place (Dict[str, int]): The position in a file: the `line` or the `doc`.
-    row (Dict[str, Any]): The other fields of the input.
+    place (Dict[str, int]): The position in a file: the `line`, or the `number` of the
+        row or the `doc`.
+    row (Optional[Dict[str, Any]]): The other columns, if the file has any.
+    position (int): The part of all inputs that is read with this text, in bytes.
     """
 
     text: str | Doc
     source: str
     place: dict[str, int] = field(default_factory=dict)
-    row: dict[str, Any] = field(default_factory=dict)
+    row: dict[str, Any] | None = None
+    position: int = 0
 
 
 class Errors:
@@ -69,17 +79,19 @@ class Errors:
         """Add a text to the list, or raise an error.
 
         source (str): The argument that the text is from.
-        place (Dict[str, int]): The position in a file: the `line` or the `doc`.
+        place (Dict[str, int]): The position in a file, as in `Input`.
         reason (str): Why the text cannot be parsed.
-        row (Dict[str, Any]): The `row` of the file, if it is JSON.
+        row (Dict[str, Any]): The `row` of the file, if it has any.
         """
         if self.file is None:
-            if "doc" in place:
-                reason = f"Doc {place['doc']}: {reason}"
+            for key, name in (("doc", "Doc"), ("number", "row")):
+                if key in place:
+                    reason = f"{name} {place[key]}: {reason}"
             raise FormatError(reason, _shorten(source), place.get("line"))
         record = {"input": source, **place, "reason": reason, **row}
-        # In ASCII, because unpaired surrogates cannot be encoded in UTF-8.
-        self.file.write(f"{json.dumps(record)}\n".encode())
+        # In ASCII, because unpaired surrogates cannot be encoded in UTF-8. Parquet has
+        # values such as dates, which are written as text.
+        self.file.write(f"{json.dumps(record, default=str)}\n".encode())
         self.count += 1
 
 
@@ -106,26 +118,40 @@ def read_inputs(
     format (Optional[str]): One of INPUT_FORMATS for all files. By default, the suffix
         decides, and files without a known suffix are plain text.
     vocab (Vocab): The vocabulary of Docs.
-    text_column (str): The key of the text in JSONL.
+    text_column (str): The column of the texts in tables, the key in JSONL.
     errors (Errors): Handles the rows and lines without text.
     YIELDS (Input): The texts.
     """
+    position = 0
     for argument in arguments:
-        if not is_file(argument):
-            yield Input(argument, argument)
-            continue
-        kind = _find_format(argument, format)
-        if kind == "spacy":
-            docs = enumerate(docbin.read_docs(argument, vocab), start=1)
-            yield from (Input(doc, argument, {"doc": number}) for number, doc in docs)
-        elif kind == "jsonl":
-            yield from _read_jsonl(argument, text_column, errors)
-        elif kind == "lines":
-            for number, line in _read_lines(argument, errors):
-                if line.strip():
-                    yield Input(line, argument, {"line": number})
+        if is_file(argument):
+            texts = _read_file(argument, format, vocab, text_column, errors)
         else:
-            yield from _read_paragraphs(argument)
+            texts = iter([Input(argument, argument)])
+        for text in texts:
+            text.position += position
+            yield text
+        position += _size(argument)
+
+
+def total_size(arguments: list[str], format: str | None) -> int | None:
+    """Get the size of all inputs, of which `Input.position` is a part.
+
+    arguments (List[str]): Texts, names of files, or `-` for standard input.
+    format (Optional[str]): One of INPUT_FORMATS for all files, as in `read_inputs`.
+    RETURNS (Optional[int]): The number of bytes, or None if nobody knows how far an
+        input is read: standard input, and `.spacy` files, which are read as a whole.
+    """
+    for argument in filter(is_file, arguments):
+        if argument == STANDARD_STREAM or _find_format(argument, format) == "spacy":
+            return None
+    return sum(map(_size, arguments))
+
+
+def _size(argument: str) -> int:
+    if argument == STANDARD_STREAM:
+        return 0
+    return Path(argument).stat().st_size if is_file(argument) else len(argument)
 
 
 def is_file(argument: str) -> bool:
@@ -137,7 +163,7 @@ def is_file(argument: str) -> bool:
     if argument == STANDARD_STREAM:
         return True
     suffix = Path(argument).suffix.lower()
-    suffixes = (*INPUT_FORMAT_OF_SUFFIX, *TABLES, *formats.SUFFIXES)
+    suffixes = (*INPUT_FORMAT_OF_SUFFIX, *formats.SUFFIXES)
     if len(argument.split()) == 1 and suffix in suffixes:
         return True
     try:
@@ -157,55 +183,90 @@ def _find_format(path: str, format: str | None) -> str:
             "another format with --from)",
             path,
         )
-    if suffix in TABLES:
-        raise FormatError(
-            f"{suffix} files are not supported; convert the file to JSONL, with an "
-            "object for each row (see --text-column), or use --from text or --from "
-            "lines if it is plain text",
-            path,
-        )
     return INPUT_FORMAT_OF_SUFFIX.get(suffix, "text")
 
 
-def _read_paragraphs(path: str) -> Iterator[Input]:
-    """Read paragraphs between blank lines, and ignore their line breaks."""
-    for block in read_blocks(path, is_blank=lambda line: not line.strip()):
-        (first, *_), texts = zip(*block, strict=True)
-        yield Input(" ".join(texts), path, {"line": first})
-
-
-def _read_lines(path: str, errors: Errors) -> Iterator[tuple[int, str]]:
-    """Read the lines of a file, except for those that are not valid text."""
+def _read_file(
+    path: str, format: str | None, vocab: Vocab, text_column: str, errors: Errors
+) -> Iterator[Input]:
+    """Read the texts of a file, with their positions in it."""
+    kind = _find_format(path, format)
+    if kind == "spacy":
+        for number, doc in enumerate(docbin.read_docs(path, vocab), start=1):
+            yield Input(doc, path, {"doc": number})
+        return
     with open_input(path) as file:
-        for number, raw in number_lines(file, path):
-            try:
-                line = decode_line(raw, path, number)
-            except FormatError as error:
-                errors.add(path, {"line": number}, error.reason)
-            else:
-                yield number, line
+        if kind in DELIMITERS:
+            rows = read_csv(file, path, DELIMITERS[kind], text_column)
+            yield from _to_inputs(rows, path, "line", text_column, errors)
+        elif kind == "parquet":
+            rows = read_parquet(file, path, text_column)
+            yield from _to_inputs(rows, path, "number", text_column, errors)
+        elif kind == "jsonl":
+            rows = _read_jsonl(file, path, errors)
+            yield from _to_inputs(rows, path, "line", text_column, errors)
+        elif kind == "lines":
+            for row in _read_lines(file, path, errors):
+                if row.cells.strip():
+                    place = {"line": row.number}
+                    yield Input(row.cells, path, place, position=row.position)
+        else:
+            yield from _read_paragraphs(file, path)
 
 
-def _read_jsonl(path: str, text_column: str, errors: Errors) -> Iterator[Input]:
-    for number, line in _read_lines(path, errors):
-        if not line.strip():
-            continue
-        place = {"line": number}
+def _read_paragraphs(file: BinaryIO, path: str) -> Iterator[Input]:
+    """Read paragraphs between blank lines, and ignore their line breaks."""
+    position = 0
+    lines = decode_lines(file, path)
+    for block in group_lines(lines, path, is_blank=lambda line: not line.strip()):
+        (first, *_), texts = zip(*block, strict=True)
+        position += sum(len(text.encode()) + 1 for text in texts)
+        yield Input(" ".join(texts), path, {"line": first}, position=position)
+
+
+def _read_lines(file: BinaryIO, path: str, errors: Errors) -> Iterator[TableRow]:
+    """Read the lines of a file, except for those that are not valid text."""
+    position = 0
+    for number, raw in number_lines(file, path):
+        position += len(raw)
         try:
-            row = json.loads(line, parse_constant=_refuse)
-        except (ValueError, RecursionError) as error:
-            errors.add(path, place, f"not JSON ({error})")
+            line = decode_line(raw, path, number)
+        except FormatError as error:
+            errors.add(path, {"line": number}, error.reason)
+        else:
+            yield TableRow(number, line, position=position)
+
+
+def _read_jsonl(file: BinaryIO, path: str, errors: Errors) -> Iterator[TableRow]:
+    for row in _read_lines(file, path, errors):
+        if not row.cells.strip():
             continue
-        text = row.get(text_column) if isinstance(row, dict) else None
-        if not isinstance(text, str):
+        try:
+            row.cells = json.loads(row.cells, parse_constant=_refuse)
+        except (ValueError, RecursionError) as error:
+            errors.add(path, {"line": row.number}, f"not JSON ({error})")
+        else:
+            yield row
+
+
+def _to_inputs(
+    rows: Iterable[TableRow], path: str, unit: str, text_column: str, errors: Errors
+) -> Iterator[Input]:
+    """Convert the rows of a table to texts, except for those that are not valid."""
+    for row in rows:
+        place, cells = {unit: row.number}, row.cells
+        text: Any = cells.get(text_column) if isinstance(cells, dict) else None
+        reason = row.reason
+        if reason is None and not isinstance(text, str):
             key = json.dumps(text_column, ensure_ascii=False)
             reason = f'expected an object with a text, as in {{{key}: "..."}}'
-            errors.add(path, place, reason, row=row)
-        elif SURROGATE.search(text):
+        elif reason is None and SURROGATE.search(text):
             reason = "the text has an unpaired surrogate"
-            errors.add(path, place, reason, row=row)
+        if reason is None:
+            others = {name: cells[name] for name in cells if name != text_column}
+            yield Input(text, path, place, others, row.position)
         else:
-            yield Input(text, path, place, row)
+            errors.add(path, place, reason, row=cells)
 
 
 def _refuse(constant: str) -> None:

@@ -19,15 +19,13 @@ from spacy.tokens import Doc, DocBin
 from spacy.util import minibatch
 
 from ..formats import docbin
+from ..pipeline.batches import Parsed, parse_batch
+from ..pipeline.loading import load_pipeline
 from .interrupt import signals_held
-from .pipelines import load_pipeline
 from .texts import Input
 
 # Pending batches for each worker, so that no worker waits for its next batch.
 BATCHES_PER_WORKER = 2
-
-# A Doc, or the reason why the text could not be parsed.
-Parsed = Doc | str
 
 
 def parse_inputs(
@@ -42,7 +40,9 @@ def parse_inputs(
         pipeline.
     """
     for batch in minibatch(inputs, batch_size):
-        yield from zip(batch, _parse(nlp, [each.text for each in batch]), strict=True)
+        yield from zip(
+            batch, parse_batch(nlp, [each.text for each in batch]), strict=True
+        )
 
 
 def parse_in_processes(
@@ -90,26 +90,6 @@ def parse_in_processes(
             if process not in others:
                 process.kill()
         executor.shutdown()
-
-
-def _parse(nlp: Language, texts: list[str | Doc]) -> list[Parsed]:
-    """Parse a batch. If it fails, parse text by text to find the cause."""
-    try:
-        return list(nlp.pipe(map(_copy, texts), batch_size=len(texts)))
-    except Exception:
-        return [_parse_alone(nlp, text) for text in texts]
-
-
-def _parse_alone(nlp: Language, text: str | Doc) -> Parsed:
-    try:
-        return nlp(_copy(text))
-    except Exception as error:
-        return f"the pipeline failed ({type(error).__name__}: {error})"
-
-
-def _copy(text: str | Doc) -> str | Doc:
-    # If a pipeline fails, its Docs may be partly annotated.
-    return text.copy() if isinstance(text, Doc) else text
 
 
 # A batch for a worker: the texts, with None for each Doc, and the Docs.
@@ -166,4 +146,4 @@ def _work(
     model: str | None, threshold: float | None, strings: list[str | None], docs: bytes
 ) -> _Answer:
     nlp = _load_once(model, threshold)
-    return _split(_parse(nlp, _join(strings, docs, nlp)))
+    return _split(parse_batch(nlp, _join(strings, docs, nlp)))

@@ -14,7 +14,7 @@ from types import ModuleType
 
 from ..graph.extensions import DEFAULT_ATTR
 from ..graph.record import Record
-from . import conllu, docbin, mrp, sdp, semeval2016
+from . import conllu, docbin, jsonl, mrp, prodigy, sdp, semeval2016
 from .erg import profile as erg
 from .files import STANDARD_STREAM, FormatError
 
@@ -24,6 +24,8 @@ FORMATS: dict[str, ModuleType] = {
     "mrp": mrp,
     "semeval2016": semeval2016,
     "erg": erg,
+    "jsonl": jsonl,
+    "prodigy": prodigy,
     "spacy": docbin,
 }
 SUFFIXES = {
@@ -31,6 +33,7 @@ SUFFIXES = {
     ".conllu": "conllu",
     ".mrp": "mrp",
     ".conll": "semeval2016",
+    ".jsonl": "jsonl",
     ".spacy": "spacy",
 }
 
@@ -44,7 +47,7 @@ def read(
     """Read the sentences of a file.
 
     path (Path): The file, `-` for standard input, or the folder of an ERG profile.
-    attr (str): For `.spacy` files, the attribute with the graphs.
+    attr (str): For `.spacy` and `.jsonl` files, the attribute with the graphs.
     format (Optional[str]): One of FORMATS. By default, the suffix decides.
     left_out (Counter[str]): Counts the sentences that are left out, by reason.
     YIELDS (Record): The sentences.
@@ -52,8 +55,12 @@ def read(
     name = find_format(path, format)
     if name == "spacy":
         return docbin.read(path, attr)
+    if name == "jsonl":
+        return jsonl.read(path, attr, left_out)
     if name == "erg":
         return erg.read(path, left_out)
+    if name == "prodigy":
+        return prodigy.read(path, left_out)
     return FORMATS[name].read(path)
 
 
@@ -67,7 +74,7 @@ def write(
 
     sentences (Iterable[Record]): The sentences.
     path (Path): The file, or `-` for standard output.
-    attr (str): For `.spacy` files, the attribute for the graphs.
+    attr (str): For `.spacy` and `.jsonl` files, the attribute for the graphs.
     format (Optional[str]): One of FORMATS. By default, the suffix decides.
     """
     name = find_format(path, format)
@@ -75,6 +82,8 @@ def write(
         raise FormatError("ERG profiles can be read, but not written", path)
     if name == "spacy":
         docbin.write(sentences, path, attr)
+    elif name == "jsonl":
+        jsonl.write(sentences, path, attr)
     else:
         FORMATS[name].write(sentences, path)
 

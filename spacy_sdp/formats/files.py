@@ -107,9 +107,22 @@ def read_blocks(
     path: Path | str, is_blank: Callable[[str], bool] = lambda line: not line
 ) -> Iterator[list[tuple[int, str]]]:
     """Read blocks of numbered lines that are separated by blank lines."""
+    yield from group_lines(read_lines(path), path, is_blank)
+
+
+def group_lines(
+    lines: Iterable[tuple[int, str]], path: Path | str, is_blank: Callable[[str], bool]
+) -> Iterator[list[tuple[int, str]]]:
+    """Group numbered lines into blocks that are separated by blank lines.
+
+    lines (Iterable[Tuple[int, str]]): The lines, as of `decode_lines`.
+    path (Path): The name of the file, for errors.
+    is_blank (Callable[[str], bool]): Whether a line is blank.
+    YIELDS (List[Tuple[int, str]]): The blocks.
+    """
     block: list[tuple[int, str]] = []
     size = 0
-    for number, line in read_lines(path):
+    for number, line in lines:
         if is_blank(line):
             if block:
                 yield block

@@ -25,8 +25,9 @@ from typing import Any
 
 from ..graph.record import Record, column
 from .bridge import find_words
-from .files import FormatError, read_lines, write_records
+from .files import FormatError, write_records
 from .folding import join_labels, split_label
+from .objects import JsonObject, check_string, get_objects, read_objects
 
 FRAMEWORK = " framework = "
 DEFAULT_FRAMEWORK = "dm"
@@ -39,7 +40,7 @@ WORD = re.compile(
     rf"|(?:\w\.){{2,}}|\w+(?:[.,-]\w+|(?!{CLITIC})['\u2019]\w+)*|([^\w\s])\1*"
 )
 
-JsonObject = dict[str, Any]
+EXPECTED = '{"id": ..., "input": ..., "nodes": ...}'
 Span = tuple[int, int]
 
 
@@ -49,11 +50,9 @@ def read(path: Path | str) -> Iterator[Record]:
     path (Path): The file.
     YIELDS (Record): The sentences.
     """
-    for number, line in read_lines(path):
-        if not line.strip():
-            continue
+    for number, graph in read_objects(path, EXPECTED):
         try:
-            sentence = _parse(_load(line))
+            sentence = _parse(graph)
         except FormatError as error:
             raise FormatError(error.reason, path, number) from None
         yield sentence
@@ -85,18 +84,6 @@ def format_sentence(sentence: Record, number: int = 1) -> str:
     return json.dumps(graph, ensure_ascii=False) + "\n"
 
 
-def _load(line: str) -> JsonObject:
-    try:
-        graph = json.loads(line)
-    except RecursionError:
-        raise FormatError("the JSON is nested too deeply") from None
-    except ValueError as error:
-        raise FormatError(f"no JSON ({error}); expected one graph a line") from None
-    if not isinstance(graph, dict):
-        raise FormatError('no graph; expected {"id": ..., "input": ..., "nodes": ...}')
-    return graph
-
-
 def _parse(graph: JsonObject) -> Record:
     if graph.get("flavor", 0) != 0:
         raise FormatError(
@@ -104,8 +91,8 @@ def _parse(graph: JsonObject) -> Record:
             f"{graph.get('framework')!r}): only those of flavor 0, such as dm, psd and "
             "pas, are between words"
         )
-    text = _string(graph.get("input"), "input")
-    nodes = _objects(graph, "nodes")
+    text = check_string(graph.get("input"), "input")
+    nodes = get_objects(graph, "nodes")
     anchors = [_anchor(node, text) for node in nodes]
     spans = _all_words(anchors, text)
     if not spans:
@@ -116,11 +103,11 @@ def _parse(graph: JsonObject) -> Record:
     for node, word in zip(nodes, words_of_nodes, strict=True):
         node_id = node.get("id")
         if not isinstance(node_id, int) or node_id in index:
-            raise FormatError(f"the node id {node_id!r} is no number, or not unique")
+            raise FormatError(f"the node id {node_id!r} is not a number or not unique")
         index[node_id] = word
     tops = graph.get("tops") or []
     if not isinstance(tops, list):
-        raise FormatError("'tops' has to be a list of node ids")
+        raise FormatError("'tops' must be a list of node ids")
     sentence = Record(
         words=[text[start:end] for start, end in spans],
         arcs=_arcs(graph, index),
@@ -129,9 +116,9 @@ def _parse(graph: JsonObject) -> Record:
         nodes=[False] * len(spans),
     )
     if graph.get("id") is not None:
-        sentence.id = _string(str(graph["id"]), "id")
+        sentence.id = check_string(str(graph["id"]), "id")
     if graph.get("framework") is not None:
-        framework = _string(graph["framework"], "framework")
+        framework = check_string(graph["framework"], "framework")
         sentence.comments.append(f"{FRAMEWORK}{framework}")
     columns: defaultdict[str, list[str | None]]
     columns = defaultdict(lambda: [None] * len(spans))
@@ -149,9 +136,9 @@ def _parse(graph: JsonObject) -> Record:
 
 def _arcs(graph: JsonObject, index: dict[int, int]) -> list[tuple[int, int, str]]:
     labels: defaultdict[tuple[int, int], list[str]] = defaultdict(list)
-    for edge in _objects(graph, "edges"):
+    for edge in get_objects(graph, "edges"):
         head, dep = (_find(edge.get(end), index) for end in ("source", "target"))
-        label = _string(edge.get("label"), "label")
+        label = check_string(edge.get("label"), "label")
         where = f"the edge from node {edge['source']} to node {edge['target']}"
         if head == dep:
             raise FormatError(f"{where} is a self-loop")
@@ -181,7 +168,7 @@ def _all_words(anchors: list[Span], text: str) -> list[Span]:
 
 
 def _anchor(node: JsonObject, text: str) -> Span:
-    anchors = _objects(node, "anchors")
+    anchors = get_objects(node, "anchors")
     if len(anchors) != 1:
         raise FormatError(
             f"node {node.get('id')!r} has {len(anchors)} anchors, expected one word"
@@ -196,8 +183,8 @@ def _anchor(node: JsonObject, text: str) -> Span:
         if word == word.strip():
             return start, end
     raise FormatError(
-        f"node {node.get('id')!r} is anchored from {start!r} to {end!r}, which is no "
-        f"word of the input of {len(text)} characters"
+        f"node {node.get('id')!r} is anchored from {start!r} to {end!r}, not at "
+        f"a word of the input, which has {len(text)} characters"
     )
 
 
@@ -206,30 +193,14 @@ def _properties(node: JsonObject) -> dict[str, str]:
     names, values = node.get("properties") or [], node.get("values") or []
     if not isinstance(names, list) or not isinstance(values, list):
         raise FormatError(
-            f"node {node.get('id')!r}: properties and values are no lists"
+            f"node {node.get('id')!r}: properties and values must be lists"
         )
     pairs = [("label", node.get("label")), *zip(names, values, strict=False)]
     return {
-        _string(name, "properties"): _string(value, "values")
+        check_string(name, "properties"): check_string(value, "values")
         for name, value in pairs
         if value not in (None, "")
     }
-
-
-def _objects(parent: JsonObject, key: str) -> list[JsonObject]:
-    objects = parent.get(key) or []
-    if not isinstance(objects, list) or not all(isinstance(o, dict) for o in objects):
-        raise FormatError(f"'{key}' has to be a list of objects")
-    return objects
-
-
-def _string(value: Any, key: str) -> str:
-    # JSON can have halves of characters, which no file can be written with.
-    if not isinstance(value, str) or re.search("[\0\ud800-\udfff]", value):
-        raise FormatError(
-            f"'{key}' has to be a text of valid characters, not {value!r}"
-        )
-    return value
 
 
 def _find(node_id: Any, index: dict[int, int]) -> int:
@@ -240,7 +211,7 @@ def _find(node_id: Any, index: dict[int, int]) -> int:
 
 def _to_json(sentence: Record, number: int) -> JsonObject:
     text = " ".join(sentence.words) if sentence.text is None else sentence.text
-    _string(text, "input")
+    check_string(text, "input")
     for word in sentence.words:
         if not word or word != word.strip():
             raise FormatError(f"{word!r} begins or ends with whitespace")
@@ -255,7 +226,7 @@ def _to_json(sentence: Record, number: int) -> JsonObject:
             "frame": sentence.frames,
         }
         values = {
-            name: _string(each[i], name)
+            name: check_string(each[i], name)
             for name, each in columns.items()
             if each and each[i]
         }
@@ -271,7 +242,7 @@ def _to_json(sentence: Record, number: int) -> JsonObject:
         if comment.startswith(FRAMEWORK)
     ]
     return {
-        "id": _string(str(number) if sentence.id is None else sentence.id, "id"),
+        "id": check_string(str(number) if sentence.id is None else sentence.id, "id"),
         "flavor": 0,
         "framework": frameworks[0] if frameworks else DEFAULT_FRAMEWORK,
         "version": 1.1,
@@ -279,7 +250,7 @@ def _to_json(sentence: Record, number: int) -> JsonObject:
         "tops": list(sentence.tops),
         "nodes": nodes,
         "edges": [
-            {"source": head, "target": dep, "label": _string(label, "label")}
+            {"source": head, "target": dep, "label": check_string(label, "label")}
             for head, dep, composite in sorted(sentence.arcs)
             for label in split_label(composite)
         ],

@@ -143,6 +143,23 @@ def test_documents_can_be_joined_split_and_kept(tmp_path):
     assert code == 1 and "cannot be used together" in err
 
 
+def test_joined_sentences_without_final_punctuation_end_a_line(nlp, tmp_path):
+    written = []
+    for text in ["Abstract", 'He "left."', "(See below)", "Why?", "What:", "The end"]:
+        written.append(nlp.make_doc(text))
+        written[-1]._.sdp = []
+    docbin.write_docs(written, tmp_path / "a.spacy")
+    run("convert", tmp_path / "a.spacy", tmp_path / "b.spacy", "--docs", 5)
+    first, last = docs(tmp_path / "b.spacy")
+    assert first.text == 'Abstract\nHe "left." (See below)\nWhy? What:'
+    assert [len(each) for each in first.sents] == [2, 5, 5, 2, 2]
+    assert last.text == "The end"
+    # The text stays the same when it is read again.
+    run("convert", tmp_path / "b.spacy", tmp_path / "c.spacy", "--docs", 6)
+    (doc,) = docs(tmp_path / "c.spacy")
+    assert doc.text == 'Abstract\nHe "left." (See below)\nWhy? What:\nThe end'
+
+
 def test_long_sentences_can_be_left_out(tmp_path):
     code, out, _ = run("convert", EXAMPLES, tmp_path / "a.sdp", "--max-length", 7)
     kept = list(sdp.read(tmp_path / "a.sdp"))

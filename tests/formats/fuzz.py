@@ -132,13 +132,18 @@ def make_reader(path: Path, sample: bytes) -> Callable[[random.Random], None]:
 
 def make_text_reader(path: Path) -> Callable[[random.Random], None]:
     """Read texts as `parse` does, in all formats but `.spacy`, also with --errors."""
-    sample = b'{"text": "Dogs bark.", "id": [1, {"a": null}]}\n' * 3
+    lines = b'{"text": "Dogs bark.", "id": [1, {"a": null}]}\n' * 3
+    samples = {
+        "csv": b'id,text\n1,"Dogs, ""bark""."\n2,Cats purr.\n',
+        "tsv": b'id\ttext\n1\t"Dogs\n ""bark""."\n2\tCats purr.\n',
+    }
     others = [each for each in INPUT_FORMATS if each != "spacy"]
 
     def read(rng: random.Random) -> None:
-        path.write_bytes(mutate(sample, rng))
+        kind = rng.choice(others)
+        path.write_bytes(mutate(samples.get(kind, lines), rng))
         errors = Errors(io.BytesIO() if rng.random() < 0.5 else None)
-        for _ in read_inputs([str(path)], rng.choice(others), VOCAB, "text", errors):
+        for _ in read_inputs([str(path)], kind, VOCAB, "text", errors):
             pass
 
     return read

@@ -184,14 +184,14 @@ def changed(**keys):
     [
         ([], 'no graph; expected {"id": ...'),
         (changed(flavor=1, framework="eds"), "a graph of flavor 1 (framework 'eds')"),
-        (changed(input=None), "'input' has to be a text of valid characters, not None"),
-        (changed(input="\ud800"), "'input' has to be a text of valid characters"),
+        (changed(input=None), "'input' must be a string of valid characters, not None"),
+        (changed(input="\ud800"), "'input' must be a string of valid characters"),
         (changed(input="", nodes=[], edges=[], tops=[]), "the input has no words"),
-        (changed(nodes={"id": 0}), "'nodes' has to be a list of objects"),
+        (changed(nodes={"id": 0}), "'nodes' must be a list of objects"),
         (changed(nodes=[{"id": 0}]), "node 0 has 0 anchors, expected one word"),
         (
             changed(nodes=[{"id": 0, "anchors": [{"from": 0, "to": 99}]}]),
-            "node 0 is anchored from 0 to 99, which is no word of the input of",
+            "node 0 is anchored from 0 to 99, not at a word of the input",
         ),
         (
             changed(nodes=[node(1, "cats"), node(2, "at")]),
@@ -199,11 +199,11 @@ def changed(**keys):
         ),
         (
             changed(nodes=[node(1, "cats"), node(1, "eat")]),
-            "the node id 1 is no number",
+            "the node id 1 is not a number",
         ),
         (changed(tops=[5]), "there is no node 5 for an edge or a top"),
-        (changed(tops=7), "'tops' has to be a list of node ids"),
-        (changed(edges=[{"source": 9, "target": 4}]), "'label' has to be a text"),
+        (changed(tops=7), "'tops' must be a list of node ids"),
+        (changed(edges=[{"source": 9, "target": 4}]), "'label' must be a string"),
         (
             changed(edges=[{"source": 9, "target": 9, "label": "A"}]),
             "the edge from node 9 to node 9 is a self-loop",

@@ -11,7 +11,7 @@ import spacy
 from spacy.language import Language
 from spacy.util import is_package
 
-from ..pipeline.parser import SemanticParser
+from .parser import SemanticParser
 
 # The pipelines that we distribute, the best one first.
 PIPELINES = ("en_sdp_dm_md", "en_sdp_dm_sm")
@@ -51,7 +51,7 @@ def load_pipeline(
     unsafe = {
         f"components.{pipe}.model.@architectures": "spacy_sdp.TransformerModel.v1"
         for pipe, config in nlp.config["components"].items()
-        if config.get("model", {}).get("@architectures") == UNSAFE_TRANSFORMER
+        if (config.get("model") or {}).get("@architectures") == UNSAFE_TRANSFORMER
     }
     if threads and unsafe:
         nlp = _load(name, config=unsafe)

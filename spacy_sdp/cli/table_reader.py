@@ -1,0 +1,197 @@
+"""Reading of tables: CSV and TSV files, and Parquet files with pyarrow."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from ..formats.files import (
+    LONGEST_LINE,
+    STANDARD_STREAM,
+    FormatError,
+    number_lines,
+)
+
+DELIMITERS = {"csv": ",", "tsv": "\t"}
+# Number of rows of a Parquet file to read at a time.
+BATCH_ROWS = 1000
+# NUL bytes, and what bytes that are not UTF-8 are decoded to.
+INVALID = re.compile("[\0\udc80-\udcff]")
+
+
+@dataclass
+class TableRow:
+    """A row of a table.
+
+    number (int): The line that it starts at, or its number in a Parquet file, from 1.
+    cells (Any): The values by column, or what else was found.
+    reason (Optional[str]): Why the row is not valid.
+    position (int): The part of the file that is read, in bytes.
+    """
+
+    number: int
+    cells: Any
+    reason: str | None = None
+    position: int = 0
+
+
+def import_pyarrow() -> Any:
+    """Import pyarrow, which is only needed for Parquet files."""
+    try:
+        import pyarrow.parquet
+    except ImportError:
+        raise ValueError(
+            'Parquet files require pyarrow: pip install "spacy-sdp[tables]"'
+        ) from None
+    return pyarrow
+
+
+def read_csv(
+    file: BinaryIO, path: str, delimiter: str, text_column: str
+) -> Iterator[TableRow]:
+    """Read the rows of a CSV or TSV file with a header.
+
+    file (BinaryIO): The file.
+    path (str): The name of the file, for errors.
+    delimiter (str): The character between cells.
+    text_column (str): The column that the file must have.
+    YIELDS (TableRow): The rows. Blank lines are skipped.
+    """
+    records = _read_records(file, path, delimiter)
+    header = next(records, None)
+    if header is None:
+        raise FormatError("the file is empty; expected a line with the columns", path)
+    if header.reason is None:
+        header.reason = _find_fault(header.cells)
+    if header.reason is not None:
+        raise FormatError(header.reason, path, header.number)
+    columns: list[str] = header.cells
+    _check_columns(columns, text_column, path, header.number)
+    for row in records:
+        if row.reason is None and len(row.cells) != len(columns):
+            row.reason = (
+                f"the row has {len(row.cells)} cells, but the header has {len(columns)}"
+            )
+        elif row.reason is None:
+            row.reason = _find_fault(row.cells)
+            row.cells = dict(zip(columns, row.cells, strict=True))
+        yield row
+
+
+def read_parquet(file: BinaryIO, path: str, text_column: str) -> Iterator[TableRow]:
+    """Read the rows of a Parquet file.
+
+    file (BinaryIO): The file.
+    path (str): The name of the file, for errors.
+    text_column (str): The column that the file must have.
+    YIELDS (TableRow): The rows.
+    """
+    pyarrow = import_pyarrow()
+    if path == STANDARD_STREAM:
+        raise FormatError("Parquet cannot be read from standard input; use a file")
+    size = Path(path).stat().st_size
+    try:
+        table = pyarrow.parquet.ParquetFile(file)
+        _check_columns(table.schema_arrow.names, text_column, path)
+        count = table.metadata.num_rows
+        batches = table.iter_batches(BATCH_ROWS)
+        rows = (row for batch in batches for row in batch.to_pylist())
+        for number, cells in enumerate(rows, start=1):
+            is_text = isinstance(cells[text_column], str)
+            reason = None if is_text else f"there is no text in {text_column!r}"
+            yield TableRow(number, cells, reason, size * number // count)
+    except (pyarrow.ArrowException, OSError) as error:
+        raise FormatError(f"not a valid Parquet file ({error})", path) from None
+
+
+class _Lines:
+    """The lines of a file for `csv.reader`, which can be read again."""
+
+    def __init__(self, file: BinaryIO, path: str) -> None:
+        self.lines = number_lines(file, path)
+        # The lines of a record, with their numbers, and the lines to read again, from
+        # the last to the first.
+        self.record: list[tuple[int, str]] = []
+        self.returned: list[tuple[int, str]] = []
+        self.size = self.position = 0
+
+    def __iter__(self) -> _Lines:
+        return self
+
+    def __next__(self) -> str:
+        if self.returned:
+            number, line = self.returned.pop()
+        else:
+            number, raw = next(self.lines)
+            self.position += len(raw)
+            encoding = "utf-8-sig" if number == 1 else "utf-8"
+            line = raw.decode(encoding, "surrogateescape")
+        self.record.append((number, line))
+        self.size += len(line)
+        if self.size > LONGEST_LINE:
+            raise csv.Error(f"the row has more than {LONGEST_LINE:,} characters")
+        return line
+
+    def start_record(self) -> None:
+        self.record.clear()
+        self.size = 0
+
+    def keep_first_line(self) -> None:
+        """Read all lines of the record again but the first."""
+        self.returned += reversed(self.record[1:])
+
+
+def _read_records(file: BinaryIO, path: str, delimiter: str) -> Iterator[TableRow]:
+    """Read records, of which the first is the header, with lists of cells."""
+    csv.field_size_limit(LONGEST_LINE)
+    lines = _Lines(file, path)
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
+    while True:
+        lines.start_record()
+        try:
+            cells: Any = next(reader)
+            reason = None
+        except StopIteration:
+            return
+        except csv.Error as error:
+            # A quotation mark that is not closed takes in what follows, at worst the
+            # rest of the file, so only the first line is left out.
+            lines.keep_first_line()
+            cells = lines.record[0][1].rstrip("\r\n")
+            reason = f"broken quoting ({error}); double quotation marks in quoted cells"
+        if cells:
+            yield TableRow(lines.record[0][0], cells, reason, lines.position)
+
+
+def _find_fault(cells: list[str]) -> str | None:
+    """Find the reason why cells are not valid text."""
+    for number, cell in enumerate(cells, start=1):
+        if found := INVALID.search(cell):
+            if found[0] == "\0":
+                return f"cell {number} has a NUL byte; is this a text file?"
+            return (
+                f"cell {number} is not UTF-8 (it has the byte "
+                f"0x{ord(found[0]) - 0xDC00:02x}); convert the file to UTF-8 first"
+            )
+    return None
+
+
+def _check_columns(
+    columns: list[str], text_column: str, path: str, line: int | None = None
+) -> None:
+    """Raise an error unless the columns differ and one of them has the texts."""
+    for name in columns:
+        if columns.count(name) > 1:
+            raise FormatError(f"there are two columns {name!r}", path, line)
+    if text_column not in columns:
+        names = ", ".join(map(repr, columns))
+        raise FormatError(
+            f"there is no column {text_column!r}; specify the column of the texts with "
+            f"--text-column (found {names})",
+            path,
+            line,
+        )
