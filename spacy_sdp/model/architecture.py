@@ -112,8 +112,8 @@ def forward(
     table = ops.flatten(vectors)
     if batch.sentences:
         gold = None if batch.gold is None else batch.gold.labels != NULL
-        norms = batch.norms if shim.settings.frames else None
-        inputs = (table[rows], batch.lengths, gold, norms)
+        hashes = batch.hashes if shim.settings.frames else None
+        inputs = (table[rows], batch.lengths, gold, hashes)
         outputs, backprop_network = network(inputs, is_train)
     else:
         # There is nothing to score, but the encoder still expects a gradient.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy
-from spacy.attrs import IS_SPACE, NORM
+from spacy.attrs import IS_SPACE
 from spacy.tokens import Doc
 from thinc.types import Floats1d, Floats2d, Floats3d, Ints1d
 
@@ -16,6 +16,8 @@ from .settings import Settings
 
 # Arrays of indices, which are always on the CPU.
 Indices = numpy.ndarray
+# What many inflected forms of a word have in common.
+PREFIX_LENGTH = 5
 # Of the loss, with respect to first_order, refined, labels and frames of `ArcScores`.
 ArcGradients = tuple[Floats2d, Floats3d, Floats2d, Floats2d]
 
@@ -101,10 +103,16 @@ class Batch:
         )
 
     @cached_property
-    def norms(self) -> Indices:
-        """RETURNS (Indices): The hash of the normal form of each word, (words,)."""
-        columns = [doc.to_array([NORM]).ravel() for doc in self.docs]
-        table = numpy.concatenate([numpy.empty(0, dtype="uint64"), *columns])
+    def hashes(self) -> Indices:
+        """RETURNS (Indices): Hashes of the normal form of each word and of its prefix,
+        (words, 2).
+        """
+        hashes = [
+            (token.norm, doc.vocab.strings[f"{token.norm_[:PREFIX_LENGTH]}-"])
+            for doc in self.docs
+            for token in doc
+        ]
+        table = numpy.array(hashes, dtype="uint64").reshape(-1, 2)
         return table[self.word_rows].astype("int64")
 
     @cached_property

@@ -4,22 +4,31 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import embedding
 
 from .arcs import Arcs
 from .labels import FIRST_FRAME, FIRST_LABEL, NULL
-from .layers import MLP, Embedding, SharedDropout
+from .layers import MLP, Embedding
 from .settings import Settings
 
-# Each word is the sum of two rows of a table, so that hardly two words are the same.
-HASH_ROWS, HASH_WIDTH = 10_000, 64
+# Each hash is the sum of two rows of a table, so that hardly two words are the same.
+HASH_ROWS, HASH_WIDTH = 40_000, 64
+# The second row is found by the hash without its last digits.
+HASH_DIGITS = 10_000
+# A rare word is seen too seldom to be learned in steps of the usual learning rate, so
+# the table is in units that are this large. It starts at zero, where the rows of words
+# that are never seen stay.
+HASH_SCALE = 16.0
+# Width of what is known of the arguments of a word, apart from their labels.
+ARGUMENT_WIDTH = 64
 
 
 class FrameClassifier(nn.Module):
-    """Scores the frames of words by the words and the labels of their arguments.
+    """Scores the frames of words by the words, their arguments and the labels of these.
 
     A frame depends on which word it is, of which the states that arcs are scored from
     have little left, so words have vectors of their own here. The arguments are those
-    that inference finds; they learn nothing from frames this way.
+    that inference finds; arcs learn nothing from frames this way.
     """
 
     def __init__(
@@ -33,10 +42,14 @@ class FrameClassifier(nn.Module):
         settings (Settings): The settings.
         """
         super().__init__()
-        self.embedding = Embedding(HASH_ROWS, HASH_WIDTH)
-        self.embed_dropout = SharedDropout(settings.embed_dropout)
+        labels = n_labels - FIRST_LABEL
+        self.embedding = Embedding(HASH_ROWS, HASH_WIDTH, deviation=0.0)
+        # Hides words in training, as words that are not known are.
+        self.word_dropout = settings.embed_dropout
+        self.argument = nn.Linear(width, ARGUMENT_WIDTH)
+        self.role = Embedding(labels, ARGUMENT_WIDTH)
         self.mlp = MLP(
-            width + HASH_WIDTH + n_labels - FIRST_LABEL,
+            width + labels + ARGUMENT_WIDTH + 2 * HASH_WIDTH,
             settings.mlp_width,
             settings.mlp_dropout,
         )
@@ -46,7 +59,7 @@ class FrameClassifier(nn.Module):
         self,
         lengths: list[int],
         states: Tensor,
-        norms: Tensor,
+        hashes: Tensor,
         arcs: Arcs,
         probabilities: Tensor,
     ) -> Tensor:
@@ -54,25 +67,36 @@ class FrameClassifier(nn.Module):
 
         lengths (List[int]): Words in each sentence.
         states (Tensor): The states of all nodes, (nodes, width).
-        norms (Tensor): Hashes of the words, and anything for the roots, (nodes,).
+        hashes (Tensor): Hashes of the words and of their prefixes, and anything for the
+            roots, (nodes, 2).
         arcs (Arcs): The candidates.
         probabilities (Tensor): The probabilities of their labels, (C, L).
         RETURNS (Tensor): The scores, (words, 1 + frames).
         """
+        rows, sentence_of = locate_words(lengths, states.device)
         labels = probabilities[:, FIRST_LABEL:].detach()
         labels = labels * (arcs.head != arcs.dep).unsqueeze(1)
-        arguments = labels.new_zeros(len(states), labels.shape[1])
-        arguments.index_add_(0, arcs.head, labels)
-        rows, sentence_of = locate_words(lengths, states.device)
-        norms = norms.index_select(0, rows)
-        hashes = torch.stack([norms, norms // HASH_ROWS]) % HASH_ROWS
-        vectors = self.embedding.weight[hashes].sum(0)  # (words, HASH_WIDTH)
+        arguments = self.argument(states).index_select(0, arcs.dep)
+        arguments = torch.cat([labels, arguments * (labels @ self.role.weight)], dim=1)
+        of_heads = arguments.new_zeros(len(states), arguments.shape[1])
+        of_heads = of_heads.index_add(0, arcs.head, arguments)
+        words, prefixes = self._embed(hashes.index_select(0, rows)).unbind(1)
         inputs = [
             states.index_select(0, rows),
-            self.embed_dropout(vectors, sentence_of),
-            arguments.index_select(0, rows),
+            words,
+            of_heads.index_select(0, rows),
+            prefixes,
         ]
         return self.output(self.mlp(torch.cat(inputs, dim=1), sentence_of))
+
+    def _embed(self, hashes: Tensor) -> Tensor:
+        """Give the vectors of words and of their prefixes, (words, 2, HASH_WIDTH)."""
+        rows = torch.stack([hashes, hashes // HASH_DIGITS]) % HASH_ROWS
+        vectors = embedding(rows, self.embedding.weight).sum(0) * HASH_SCALE
+        if not self.training or not self.word_dropout:
+            return vectors
+        is_known = vectors.new_empty(*hashes.shape, 1).bernoulli_(1 - self.word_dropout)
+        return vectors * is_known
 
 
 def locate_words(lengths: list[int], device: torch.device) -> tuple[Tensor, Tensor]:

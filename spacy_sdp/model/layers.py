@@ -32,9 +32,9 @@ class SharedDropout(nn.Module):
 class Embedding(nn.Module):
     """A table of trainable vectors."""
 
-    def __init__(self, rows: int, width: int) -> None:
+    def __init__(self, rows: int, width: int, deviation: float = 1.0) -> None:
         super().__init__()
-        self.weight = nn.Parameter(torch.randn(rows, width))
+        self.weight = nn.Parameter(torch.randn(rows, width) * deviation)
 
 
 class BiLSTM(nn.Module):

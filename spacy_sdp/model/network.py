@@ -81,7 +81,7 @@ class Nodes(NamedTuple):
     arc_deps: Tensor | None
     factors: Tensor | None  # (nodes, node factors, R)
     states: Tensor | None  # (nodes, state width)
-    norms: Tensor | None  # hashes of words, (nodes,)
+    hashes: Tensor | None  # of words and their prefixes, (nodes, 2)
 
     def split(self, sizes: list[int]) -> Iterator[Nodes]:
         """Yield as many nodes as each of the sizes says."""
@@ -145,18 +145,19 @@ class Network(nn.Module):
         vectors: Tensor,
         lengths: list[int],
         gold: Tensor | None = None,
-        norms: Tensor | None = None,
+        hashes: Tensor | None = None,
     ) -> Scores | Posteriors:
         """Score all arcs.
 
         vectors (Tensor): Vectors of all words of all sentences, (words, input width).
         lengths (List[int]): Words in each sentence, the largest number first.
         gold (Optional[Tensor]): Arcs that must not be pruned, booleans, (E,).
-        norms (Optional[Tensor]): Hashes of the words, if they have frames, (words,).
+        hashes (Optional[Tensor]): Hashes of the words and of their prefixes, if they
+            have frames, (words, 2).
         RETURNS (Scores | Posteriors): In training the scores that are to be right; else
             what decoding needs of the posteriors.
         """
-        nodes = self.read(vectors, lengths, norms)
+        nodes = self.read(vectors, lengths, hashes)
         label_factors = None
         if self.second_order is not None:
             label_factors = self.second_order.of_labels()
@@ -185,7 +186,7 @@ class Network(nn.Module):
         )
 
     def read(
-        self, vectors: Tensor, lengths: list[int], norms: Tensor | None = None
+        self, vectors: Tensor, lengths: list[int], hashes: Tensor | None = None
     ) -> Nodes:
         """Give what is known of all nodes."""
         states, sentence_of = self._states(vectors, lengths)
@@ -198,10 +199,10 @@ class Network(nn.Module):
         nodes = Nodes(label_heads, label_deps, arc_heads, arc_deps, factors, None, None)
         if self.frames is None:
             return nodes
-        assert norms is not None
-        rows, _ = locate_words(lengths, norms.device)
-        norms = norms.new_zeros(len(states)).index_copy(0, rows, norms)
-        return nodes._replace(states=states, norms=norms)
+        assert hashes is not None
+        rows, _ = locate_words(lengths, hashes.device)
+        hashes = hashes.new_zeros(len(states), 2).index_copy(0, rows, hashes)
+        return nodes._replace(states=states, hashes=hashes)
 
     def _states(self, vectors: Tensor, lengths: list[int]) -> tuple[Tensor, Tensor]:
         """Give the states of all nodes, and the number of the sentence of each."""
@@ -374,11 +375,11 @@ class Network(nn.Module):
         labels: Tensor,
     ) -> Tensor:
         """Give the scores of frames, (words, 1 + frames), or (0, 0) without."""
-        if self.frames is None or nodes.states is None or nodes.norms is None:
+        if self.frames is None or nodes.states is None or nodes.hashes is None:
             return scores.new_empty(0, 0)
         probabilities = label_probabilities(scores, labels)
         return self.frames(
-            lengths, nodes.states, nodes.norms, found.arcs, probabilities
+            lengths, nodes.states, nodes.hashes, found.arcs, probabilities
         )
 
 

@@ -145,7 +145,11 @@ class Settings:
         least=1,
     )
     embed_dropout: float = setting(
-        0.33, "Dropout of the LSTM's input.", least=0, below=1
+        0.33,
+        "Dropout of the LSTM's input. If frames are predicted, also the share of words "
+        "whose form is hidden from them.",
+        least=0,
+        below=1,
     )
     lstm_dropout: float = setting(
         0.33, "Dropout between the LSTM's layers and of its output.", least=0, below=1

@@ -132,8 +132,7 @@ class NetworkShim(ThreadSafeShim):
             map_location=get_torch_default_device(),
             weights_only=True,
         )
-        second_order = self.network.second_order
-        state = upgrade_state(state, message.get("version", 1), second_order)
+        state = upgrade_state(state, message.get("version", 1), self.network)
         try:
             self._model.load_state_dict(state)
         except RuntimeError as error:

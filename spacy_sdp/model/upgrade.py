@@ -4,26 +4,42 @@ from __future__ import annotations
 
 from typing import Any
 
-from .factors import CO_PARENT, GRANDCHILD, GRANDPARENT, SIBLING, SecondOrder
+import torch
+from torch.nn.functional import pad
 
-# The version of what is saved. It changes when names or the order of weights do.
-VERSION = 2
+from .factors import CO_PARENT, GRANDCHILD, GRANDPARENT, SIBLING, SecondOrder
+from .frames import HASH_ROWS, HASH_SCALE, FrameClassifier
+from .network import Network
+
+# The version of what is saved. It changes when names, the order or the meaning of
+# weights do.
+VERSION = 3
 
 # Up to version 1, the parts of untied factors had this order.
 OLD_ORDER = (SIBLING, GRANDCHILD, CO_PARENT, GRANDPARENT)
 
 
 def upgrade_state(
-    state: dict[str, Any], version: int, second_order: SecondOrder | None
+    state: dict[str, Any], version: int, network: Network
 ) -> dict[str, Any]:
-    """Give weights their present names and order.
+    """Give weights their present names, order and meaning.
 
     state (Dict[str, Any]): The weights of a network, as they were saved.
     version (int): The version of what was saved.
-    second_order (Optional[SecondOrder]): The part of the network with factors.
+    network (Network): The network that is to have the weights.
     RETURNS (Dict[str, Any]): The weights of the present version.
     """
-    if version >= VERSION or second_order is None or second_order.tied:
+    if version < 2 and network.second_order is not None:
+        state = _reorder_factors(state, network.second_order)
+    if version < 3 and network.frames is not None:
+        state = _add_arguments(state, network.frames)
+    return state
+
+
+def _reorder_factors(
+    state: dict[str, Any], second_order: SecondOrder
+) -> dict[str, Any]:
+    if second_order.tied:
         return state
     state = dict(state)
     for module, names in (
@@ -39,4 +55,19 @@ def upgrade_state(
                 tensor = state[key]
                 rows = tensor.view(len(order), -1, *tensor.shape[1:])
                 state[key] = rows[order].view_as(tensor)
+    return state
+
+
+def _add_arguments(state: dict[str, Any], frames: FrameClassifier) -> dict[str, Any]:
+    """Up to version 2, frames did not depend on prefixes and on the states of
+    arguments, and the vectors of words had no scale and a fourth of the rows."""
+    state = dict(state)
+    for name, tensor in frames.state_dict(prefix="frames.").items():
+        if name not in state:
+            state[name] = torch.zeros_like(tensor)
+    name = "frames.embedding.weight"
+    state[name] = state[name].repeat(HASH_ROWS // len(state[name]), 1) / HASH_SCALE
+    name = "frames.mlp.linear.weight"
+    missing = frames.mlp.linear.in_features - state[name].shape[1]
+    state[name] = pad(state[name], (0, missing))
     return state

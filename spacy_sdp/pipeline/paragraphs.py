@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import cast
 
 import numpy
@@ -14,6 +15,9 @@ from thinc.types import Ints2d
 ITEM = re.compile(
     r"^[ \t]*((?:[-*\u2013•‣◦▪]|#{1,6}|\d{1,2}[.)])[ \t]+)\S", re.MULTILINE
 )
+PARAGRAPH = re.compile(r"\S.*(?:\n.*\S.*)*")
+# The widest margin at which texts are wrapped.
+MARGIN = 120
 
 
 @Language.component(
@@ -27,9 +31,10 @@ def mend_sentence_boundaries(doc: Doc) -> Doc:
 
     Treebanks have no line breaks and few quotations, so components that are trained on
     them do not handle headings, paragraphs, lists and dialogue well. A blank line
-    always ends a sentence. A list item starts a sentence and keeps its bullet or
-    number. Whitespace belongs to the sentence before it, and punctuation belongs to the
-    words that it is attached to.
+    always ends a sentence. So does a line break, unless the line was wrapped at a
+    margin or the next one goes on with a small letter. A list item starts a sentence
+    and keeps its bullet or number. Whitespace belongs to the sentence before it, and
+    punctuation belongs to the words that it is attached to.
 
     doc (Doc): The document, with sentence boundaries. Boundaries of a dependency parse
         are not changed.
@@ -41,13 +46,16 @@ def mend_sentence_boundaries(doc: Doc) -> Doc:
     for first, *rest in _list_items(doc):
         starts.difference_update(rest)
         starts.add(first)
+    breaks = set(_line_breaks(doc.text))
     has_words, at_break = False, False
     # All at once, because setting Token.is_sent_start checks the whole Doc each time.
     column = numpy.full(len(doc), -1, dtype="int64")
     for token in doc:
         is_start = token.i in starts
         if token.is_space:
-            at_break = at_break or is_start or token.text.count("\n") > 1
+            places = range(token.idx, token.idx + len(token))
+            is_break = token.text.count("\n") > 1 or not breaks.isdisjoint(places)
+            at_break = at_break or is_start or is_break
         else:
             if has_words and (at_break or is_start):
                 column[token.i] = 1
@@ -62,6 +70,28 @@ def _list_items(doc: Doc) -> Iterator[range]:
         mark = doc.char_span(*match.span(1), alignment_mode="expand")
         assert mark is not None  # as the text is that of the tokens
         yield range(mark.start, mark.end + 1)
+
+
+def _line_breaks(text: str) -> Iterator[int]:
+    """Find the ends of lines that were not wrapped.
+
+    A line was wrapped if the first word of the next one would have stood out further
+    than the longest line of the paragraph.
+
+    text (str): The text.
+    YIELDS (int): The position of a line break.
+    """
+    for paragraph in PARAGRAPH.finditer(text):
+        lines = paragraph.group().split("\n")
+        position = paragraph.start()
+        longest = max(len(line.rstrip()) for line in lines)
+        for line, following in pairwise(lines):
+            position += len(line)
+            word = following.split(maxsplit=1)[0]
+            has_room = len(line.rstrip()) + len(" ") + len(word) <= longest
+            if (has_room or longest > MARGIN) and not word[0].islower():
+                yield position
+            position += len("\n")
 
 
 def _beginning(doc: Doc, start: int) -> int:

@@ -12,7 +12,11 @@ from util import make_settings, small_model
 from spacy_sdp.graph.graph import SemanticGraph
 from spacy_sdp.model.arcs import all_arcs
 from spacy_sdp.model.batch import Batch, GoldFrames
-from spacy_sdp.model.frames import FrameClassifier, label_probabilities
+from spacy_sdp.model.frames import (
+    ARGUMENT_WIDTH,
+    FrameClassifier,
+    label_probabilities,
+)
 from spacy_sdp.model.gold import find_gold_frames
 from spacy_sdp.model.loss import frame_loss
 from spacy_sdp.model.network import Network
@@ -46,48 +50,57 @@ def test_label_probabilities_add_up():
     assert apart[0, 3] / apart[0, 2] == pytest.approx(torch.tensor(1.0).exp())
 
 
-def test_words_know_themselves_and_the_labels_of_their_own_arcs():
+def test_words_know_themselves_and_their_arguments():
     lengths, width, labels = [2, 1], 3, 2 + 2
     torch.manual_seed(0)
     settings, _ = make_settings(mlp_width=20)
-    classifier = FrameClassifier(width, labels, 5, settings)
-    states, norms = torch.randn(3 + 2, width), torch.tensor([0, 5, -7, 0, 2**60])
+    classifier = FrameClassifier(width, labels, 5, settings).eval()
+    torch.nn.init.normal_(classifier.embedding.weight)
+    states = torch.randn(3 + 2, width)
+    hashes = torch.tensor([0, 5, -7, 0, 2**60]).unsqueeze(1) + torch.arange(2)
     arcs = all_arcs(lengths, states.device)
     probabilities = torch.zeros(len(arcs.head), labels)
-    before = classifier(lengths, states, norms, arcs, probabilities)
+    before = classifier(lengths, states, hashes, arcs, probabilities)
     assert before.shape == (3, 1 + 5)
 
     def changed(head, dep):
         """Which words get other scores if there is an arc."""
         some = probabilities.clone()
         some[(arcs.head == head) & (arcs.dep == dep), 3] = 1
-        after = classifier(lengths, states, norms, arcs, some)
+        after = classifier(lengths, states, hashes, arcs, some)
         return (after != before).any(1).tolist()
 
     # The nodes are the root and two words, and the root and one word.
     assert changed(1, 2) == [True, False, False]
     assert changed(2, 1) == [False, True, False]
     assert changed(3, 4) == changed(0, 1) == changed(2, 2) == [False] * 3
-    other_state, other_norm = states.clone(), norms.clone()
+    other_state, other_hash = states.clone(), hashes.clone()
     other_state[4] += 1
-    other_norm[2] += 1
+    other_hash[2] += 1
     for inputs, expected in (
-        ((other_state, norms), [False, False, True]),
-        ((states, other_norm), [False, True, False]),
+        ((other_state, hashes), [False, False, True]),
+        ((states, other_hash), [False, True, False]),
     ):
         after = classifier(lengths, *inputs, arcs, probabilities)
         assert (after != before).any(1).tolist() == expected
+    # The first word is an argument of the second.
+    probabilities[(arcs.head == 2) & (arcs.dep == 1), 3] = 1
+    before = classifier(lengths, states, hashes, arcs, probabilities)
+    other_state = states.clone()
+    other_state[1] += 1
+    after = classifier(lengths, other_state, hashes, arcs, probabilities)
+    assert (after != before).any(1).tolist() == [True, True, False]
 
 
 def test_frames_do_not_change_how_arcs_are_scored():
-    lengths, words, norms = [4, 2], torch.randn(6, 8), torch.arange(6)
+    lengths, words, hashes = [4, 2], torch.randn(6, 8), torch.arange(12).view(6, 2)
     dropouts = {"embed_dropout": 0.3, "lstm_dropout": 0.3, "mlp_dropout": 0.3}
     results = []
     for n_frames in (0, 3):
         torch.manual_seed(0)
         network = Network(8, 4, *make_settings(prune=0.01, **dropouts), n_frames)
         torch.manual_seed(1)
-        results.append(network(words, lengths, None, norms))
+        results.append(network(words, lengths, None, hashes))
     without, with_frames = results
     assert all(map(torch.equal, without[:-1], with_frames[:-1]))
     assert without.frames.shape == (0, 0) and with_frames.frames.shape == (6, 4)
@@ -95,8 +108,8 @@ def test_frames_do_not_change_how_arcs_are_scored():
 
 def test_nothing_is_learned_about_arcs_through_the_labels_of_arguments():
     network = Network(8, 4, *make_settings(), 3)
-    norms = torch.tensor([1, 2, 3])
-    network(torch.randn(3, 8), [3], None, norms).frames.sum().backward()
+    hashes = torch.arange(6).view(3, 2)
+    network(torch.randn(3, 8), [3], None, hashes).frames.sum().backward()
     assert network.labels.weight.grad is None
     assert network.second_order.node_factors.weight.grad is None
     assert network.lstm.stack[0].weight_ih_l0.grad.any()
@@ -108,7 +121,7 @@ def test_the_gradient_of_the_vectors_is_that_of_finite_differences(docs):
     network = model.get_ref("network").shims[0].network
     with torch.no_grad():
         # What comes by way of arcs has no gradient on purpose.
-        network.frames.mlp.linear.weight[:, -3:] = 0
+        network.frames.mlp.linear.weight[:, -3 - ARGUMENT_WIDTH :] = 0
     scores, backprop = model.begin_update(docs)
     weights = numpy.random.default_rng(1).normal(size=scores.frames.shape).astype("f")
     others = (scores.first_order, scores.refined, scores.labels)
@@ -153,13 +166,15 @@ def test_docs_without_words_have_no_frames(nlp):
 
 
 def test_words_are_told_apart_by_their_hashes(nlp):
-    words = ["Mary", "saw", "mary", "\n", "."]
-    docs = [Doc(nlp.vocab), Doc(nlp.vocab, words=words), Doc(nlp.vocab, words=["saw"])]
-    norms = Batch.from_docs(docs).norms
-    assert norms.dtype == "int64" and len(norms) == 5
-    assert norms[0] == norms[2] and norms[1] == norms[4]
-    assert len(set(norms)) == 3
-    assert Batch.from_docs([]).norms.shape == (0,)
+    words = ["Mary", "started", "mary", "\n", "start"]
+    docs = [Doc(nlp.vocab), Doc(nlp.vocab, words=words), Doc(nlp.vocab, words=["a"])]
+    hashes = Batch.from_docs(docs).hashes
+    assert hashes.dtype == "int64" and hashes.shape == (5, 2)
+    assert (hashes[0] == hashes[2]).all()
+    # The same prefix.
+    assert hashes[1, 0] != hashes[3, 0] and hashes[1, 1] == hashes[3, 1]
+    assert len(set(hashes.ravel())) == 7
+    assert Batch.from_docs([]).hashes.shape == (0, 2)
 
 
 def test_gold_frames_are_those_of_nodes_whose_frame_is_known(nlp):

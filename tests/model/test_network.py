@@ -25,9 +25,9 @@ def random_words(lengths, seed=1):
     return torch.randn(sum(lengths), WIDTH, generator=generator)
 
 
-def norms_of(words):
+def hashes_of(words):
     """Hashes that are different for different words."""
-    return (words[:, 0].detach() * 2**40).long()
+    return (words[:, :2].detach() * 2**40).long()
 
 
 PRUNE = {"prune": 0.03}
@@ -77,10 +77,10 @@ def test_a_sentence_does_not_depend_on_its_batch(settings):
     network = make_network(**settings).eval()
     lengths = [6, 6, 3, 1]
     words = random_words(lengths)
-    together = network(words, lengths, None, norms_of(words))
+    together = network(words, lengths, None, hashes_of(words))
     alone, first = [], 0
     for each in words.split(lengths):
-        posteriors = network(each, [len(each)], None, norms_of(each))
+        posteriors = network(each, [len(each)], None, hashes_of(each))
         alone.append(posteriors._replace(arcs=posteriors.arcs + first))
         first += (len(each) + 1) * len(each)
     expected = [torch.cat(parts) for parts in zip(*alone, strict=True)]
@@ -91,7 +91,7 @@ def test_a_sentence_does_not_depend_on_its_batch(settings):
 def test_strips_do_not_change_posteriors(settings):
     lengths = [9, 6, 6, 3, 1]
     words = random_words(lengths)
-    inputs = (words, lengths, None, norms_of(words))
+    inputs = (words, lengths, None, hashes_of(words))
     expected = make_network(max_pairs=10_000, **settings).eval()(*inputs)
     for max_pairs in (25, 1):
         found = make_network(max_pairs=max_pairs, **settings).eval()(*inputs)
@@ -113,7 +113,7 @@ def test_pieces_change_neither_scores_nor_gradients(settings):
     for max_pairs in (10_000, 1):
         network = make_network(max_pairs=max_pairs, **settings).train()
         words = random_words(lengths).requires_grad_()
-        scores = network(words, lengths, None, norms_of(words))
+        scores = network(words, lengths, None, hashes_of(words))
         total(scores).backward()
         gradients = [words.grad] + [each.grad for each in network.parameters()]
         results.append((list(scores), gradients))
@@ -246,7 +246,7 @@ def test_every_parameter_moves(settings, prune):
     for _ in range(3):
         optimizer.zero_grad()
         words = random_words(lengths)
-        total(network(words, lengths, None, norms_of(words))).backward()
+        total(network(words, lengths, None, hashes_of(words))).backward()
         optimizer.step()
     for name, parameter in network.named_parameters():
         assert not torch.equal(before[name], parameter), name

@@ -63,16 +63,41 @@ def test_marks_stay_with_what_they_are_written_together_with(found, expected, nl
     [
         ("1. Open it.\n2) Sit down.", ["1. Open it.\n", "2) Sit down."]),
         ("Buy:\n- milk\n\n  •  eggs", ["Buy:\n", "- milk\n\n  ", "•  eggs"]),
-        ("# Mice\nMice sleep.", ["# Mice\nMice sleep."]),
+        ("# Mice\nMice sleep.", ["# Mice\n", "Mice sleep."]),
         # Numbers, dashes and stars that mark nothing.
         (
-            "In\n1999. It - she - ate\n-5 or *all*.",
-            ["In\n1999.", "It - she - ate\n-5 or *all*."],
+            "She ate it all then in\n1999. It - she - ate\n-5 or *all*.",
+            ["She ate it all then in\n1999.", "It - she - ate\n-5 or *all*."],
         ),
         ("Cats\n-", ["Cats\n-"]),
     ],
 )
 def test_items_of_lists_begin_sentences_and_keep_their_marks(text, expected, split):
+    assert split(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        # A heading, and a list without marks.
+        ("Mice\r\nA mouse eats.", ["Mice\r\n", "A mouse eats."]),
+        ("Tea\nCake\n5 eggs and milk", ["Tea\n", "Cake\n", "5 eggs and milk"]),
+        # Lines that end at a margin, even before a name.
+        (
+            "In May, a cat met\nAnna in a park in\nBerlin. She slept.\nBen did not.",
+            [
+                "In May, a cat met\nAnna in a park in\nBerlin.",
+                "She slept.\n",
+                "Ben did not.",
+            ],
+        ),
+        # Lines that are too long to end at a margin.
+        ("mice " * 30 + "\nMice", ["mice " * 30 + "\n", "Mice"]),
+        # A sentence that goes on.
+        ("Cats eat\nmice and other animals", ["Cats eat\nmice and other animals"]),
+    ],
+)
+def test_a_line_break_ends_a_sentence_unless_the_line_is_wrapped(text, expected, split):
     assert split(text) == expected
 
 

@@ -9,12 +9,24 @@ from spacy.cli import app
 from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.training.initialize import init_nlp
+from spacy.util import minibatch
 from typer.testing import CliRunner
-from util import TEXTS, add_parser, graph_data, small_model, to_examples, train
+from util import (
+    SMALL_MODEL,
+    TEXTS,
+    add_parser,
+    graph_data,
+    small_model,
+    to_examples,
+    train,
+)
 
+from spacy_sdp import formats
+from spacy_sdp.evaluation.metrics import score_sentences
 from spacy_sdp.formats import docbin
-from spacy_sdp.formats.bridge import from_doc
+from spacy_sdp.formats.bridge import from_doc, to_doc
 from spacy_sdp.graph.graph import SemanticGraph
+from spacy_sdp.training.optimizer import make_adam
 
 
 def dm_frame(graph, token):
@@ -74,6 +86,47 @@ def test_overfitting_and_io(nlp, example_docs, tmp_path, make_frame, scores):
     from_bytes.add_pipe("sdp_meanfield", config={"model": small_model(**settings)})
     from_bytes.from_bytes(nlp.to_bytes())
     assert [frames(doc) for doc in from_bytes.pipe(TEXTS)] == expected
+
+
+@pytest.mark.parametrize("representation", ["dm", "psd"])
+def test_the_official_sample_is_learned(nlp, shared_data, tmp_path, representation):
+    path = shared_data / "sdp_sample" / f"{representation}.sdp"
+    sentences = list(formats.read(path))
+    gold = [to_doc([sentence], nlp.vocab) for sentence in sentences]
+
+    def without_graphs():
+        for doc in gold:
+            words, tags = zip(*((token.text, token.tag_) for token in doc), strict=True)
+            yield Doc(nlp.vocab, words=list(words), tags=list(tags))
+
+    examples = list(map(Example, without_graphs(), gold))
+    scorer = {"@scorers": "spacy_sdp.sdp_scorer.v1", "representation": representation}
+    add_parser(
+        nlp,
+        examples,
+        config={"scorer": scorer},
+        inference="first_order",
+        frames=True,
+        lstm_width=48,
+        mlp_width=64,
+        tok2vec={**SMALL_MODEL["tok2vec"], "width": 48, "rows": [1000, 300]},
+    )
+    optimizer = make_adam(0.01)
+    for _ in range(32):
+        for batch in minibatch(examples, 15):
+            nlp.update(batch, sgd=optimizer)
+    records = [record for doc in nlp.pipe(without_graphs()) for record in from_doc(doc)]
+    for record, sentence in zip(records, sentences, strict=True):
+        record.id = sentence.id
+    parsed = tmp_path / "parsed.sdp"
+    formats.write(records, parsed)
+    sides = score_sentences(sentences, formats.read(parsed), representation)
+    official = sides["with_tops"]
+    assert official["LF"] >= 0.98 and official["FF"] >= 0.95
+    # What spaCy reports is the same.
+    result = nlp.evaluate(examples)
+    assert result["sdp_lf"] == pytest.approx(official["LF"])
+    assert result["sdp_ff"] == pytest.approx(official["FF"])
 
 
 def test_only_words_of_the_graph_have_frames(nlp, examples):
