@@ -277,15 +277,16 @@ def real_problem(parser: SemanticParser, docs: list[Doc]) -> Problem:
     batch = Batch.from_docs(docs)
     table = parser.model.ops.flatten(parser.model.get_ref("tok2vec").predict(docs))
     vectors, lengths = torch.from_numpy(table[batch.word_rows]), batch.lengths
+    inputs = (vectors, lengths, None, torch.from_numpy(batch.hashes))
     shim = parser.model.get_ref("network").shims[0]
     # Only in training does the network give the scores themselves.
-    scores, _ = shim.begin_update(ArgsKwargs((vectors, lengths), {}))
+    scores, _ = shim.begin_update(ArgsKwargs(inputs, {}))
     first_order, network = scores.refined[0].detach(), shim.network
     factors: list[torch.Tensor] = []
     hook = network.second_order.node_factors.register_forward_hook(
         lambda module, inputs, output: factors.append(output)
     )
-    shim.predict(ArgsKwargs((vectors, lengths), {}))
+    shim.predict(ArgsKwargs(inputs, {}))
     hook.remove()
     (of_nodes,) = factors
     with torch.no_grad():

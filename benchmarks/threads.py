@@ -15,9 +15,9 @@ from time import perf_counter
 import spacy
 import torch
 
-from spacy_sdp.cli.pipelines import load_pipeline
 from spacy_sdp.data import EXAMPLES
 from spacy_sdp.formats import sdp
+from spacy_sdp.pipeline.loading import load_pipeline
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Download the open treebanks, unless they already exist.
+"""Download treebanks and texts, unless they already exist.
 
     python scripts/assets.py assets
 
@@ -13,6 +13,7 @@ import argparse
 import hashlib
 import sys
 from pathlib import Path
+from urllib.parse import quote
 from urllib.request import urlopen
 
 import srsly
@@ -20,7 +21,7 @@ from tqdm import tqdm
 
 from spacy_sdp.formats.files import atomic_write
 
-LIST = Path(__file__).with_suffix(".json")
+FILES = Path(__file__).with_suffix(".json")
 
 
 def fetch(folder: Path, sources: dict[str, dict]) -> int:
@@ -32,7 +33,7 @@ def fetch(folder: Path, sources: dict[str, dict]) -> int:
     RETURNS (int): The number of downloaded files.
     """
     missing = [
-        (path, f"{source['url']}/{name}", checksum)
+        (path, f"{source['url']}/{quote(name)}", checksum)
         for subfolder, source in sources.items()
         for name, checksum in source["files"].items()
         if not is_there(path := folder / subfolder / name, checksum)
@@ -58,10 +59,13 @@ def sha256(data: bytes) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path, help="folder of the treebanks")
+    parser.add_argument("folder", type=Path, help="folder to download to")
+    parser.add_argument(
+        "--files", type=Path, default=FILES, help="JSON file with URLs and checksums"
+    )
     args = parser.parse_args()
     try:
-        count = fetch(args.folder, srsly.read_json(LIST))
+        count = fetch(args.folder, srsly.read_json(args.files))
     except (OSError, ValueError) as error:
         sys.exit(f"{error} Run the command again to resume.")
     print(f"{args.folder}: {count} files downloaded, the others already exist")

@@ -14,11 +14,11 @@ from tqdm import tqdm
 from .. import formats
 from ..formats import Record, docbin
 from ..graph.extensions import DEFAULT_ATTR
+from ..pipeline.loading import MODEL_HELP, load_pipeline
 from ..training.annotate import MAX_LENGTH, MIN_LENGTH, SHARE, annotate
 from ._app import sdp
 from ._messages import good
 from ._util import PROGRESS, check_output, user_errors
-from .pipelines import MODEL_HELP, load_pipeline
 from .texts import INPUT_FORMAT_OF_SUFFIX, TEXT_COLUMN, Errors, read_inputs
 
 
@@ -45,29 +45,46 @@ def annotate_cli(
             help=f"Leave out sentences with more tokens, or fewer than {MIN_LENGTH}.",
         ),
     ] = MAX_LENGTH,
+    held_out: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE",
+            help="Development or test data, whose sentences are left out. Can be "
+            "given several times.",
+        ),
+    ] = None,
     attr: Annotated[
         str, typer.Option(help="Attribute in which the parser stores its graphs.")
     ] = DEFAULT_ATTR,
 ) -> None:
     """Create silver data: parse texts, and keep the most confident parses.
 
-    An INPUT is a .txt, .jsonl or .spacy file, as for `sdp parse`, or a treebank in any
-    format that `sdp convert` reads. Of a treebank, only texts and sentence boundaries
-    are used. Confidence is the mean log-probability of the arcs in a sentence.
+    An INPUT is a file of texts, as for `sdp parse`, or a treebank in any other format
+    that `sdp convert` reads. Tables have their texts in a column "text". Of a treebank,
+    only texts and sentence boundaries are used. Confidence is the mean log-probability
+    of the arcs in a sentence.
     """
     with user_errors():
         check_output(output_path, input_paths)
         nlp = load_pipeline(model)
         texts = (text for path in input_paths for text in _read(path, nlp))
         bar = tqdm(texts, unit=" texts", **PROGRESS)
-        silver = annotate(nlp, bar, share=share, max_length=max_length, attr=attr)
+        silver = annotate(
+            nlp,
+            bar,
+            share=share,
+            max_length=max_length,
+            held_out=_read_words(held_out or []),
+            attr=attr,
+        )
         if not silver.docs:
             raise ValueError("All sentences were left out, so no file was written.")
         docbin.write_docs(silver.docs, output_path)
     good(
         f"{output_path}: {len(silver.docs)} sentences, "
         f"{sum(map(len, silver.docs))} tokens; left out: {silver.wrong_length} too "
-        f"short or too long, {silver.unsure} less confident"
+        f"short or too long, {silver.repeated} repeated or held out, "
+        f"{silver.unsure} less confident"
     )
 
 
@@ -77,6 +94,10 @@ def _read(path: Path, nlp: Language) -> Iterator[str | Doc]:
         yield from (each.text for each in inputs)
     else:
         yield from (_to_doc(each, nlp) for each in formats.read(path))
+
+
+def _read_words(paths: list[Path]) -> Iterator[list[str]]:
+    return (each.words for path in paths for each in formats.read(path))
 
 
 def _to_doc(sentence: Record, nlp: Language) -> Doc:

@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
+from ..pipeline.loading import load_pipeline
 from ..training.weights import average_weights, round_weights
 from ._app import sdp
 from ._messages import good
 from ._util import user_errors
-from .pipelines import load_pipeline
 
 weights = typer.Typer(
     name="weights",

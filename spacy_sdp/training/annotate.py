@@ -22,7 +22,17 @@ class SilverData(NamedTuple):
 
     docs: list[Doc]  # one sentence each, the most confident first
     wrong_length: int
+    repeated: int
     unsure: int
+
+
+def signature(words: Iterable[str]) -> str:
+    """What is the same for one sentence in any tokenization and letter case.
+
+    words (Iterable[str]): The words of the sentence, or its text.
+    RETURNS (str): Its letters.
+    """
+    return "".join("".join(words).lower().split())
 
 
 def annotate(
@@ -31,6 +41,7 @@ def annotate(
     *,
     share: float = SHARE,
     max_length: int = MAX_LENGTH,
+    held_out: Iterable[Iterable[str]] = (),
     attr: str = DEFAULT_ATTR,
 ) -> SilverData:
     """Parse texts, and keep the sentences with the most confident parses.
@@ -40,21 +51,29 @@ def annotate(
         boundaries to keep.
     share (float): The share of the sentences to keep.
     max_length (int): Leave out sentences with more tokens.
+    held_out (Iterable[Iterable[str]]): Sentences to leave out, because a parser will be
+        tested on them. A sentence that occurs twice is kept once.
     attr (str): The attribute with the graphs.
     RETURNS (SilverData): The sentences.
     """
     sentences: list[Doc] = []
-    wrong_length = 0
+    known = {signature(words) for words in held_out}
+    wrong_length = repeated = 0
     for doc in nlp.pipe(texts):
         # Splitting also drops the transformer's output: kilobytes for each word.
         for sentence in split_sents(doc, attr):
-            if MIN_LENGTH <= len(sentence) <= max_length:
-                sentences.append(sentence)
-            else:
+            name = signature(sentence.text)
+            if not MIN_LENGTH <= len(sentence) <= max_length:
                 wrong_length += 1
+            elif name in known:
+                repeated += 1
+            else:
+                known.add(name)
+                sentences.append(sentence)
     sentences.sort(key=lambda sentence: confidence(sentence, attr), reverse=True)
     count = round(share * len(sentences))
-    return SilverData(sentences[:count], wrong_length, len(sentences) - count)
+    unsure = len(sentences) - count
+    return SilverData(sentences[:count], wrong_length, repeated, unsure)
 
 
 def confidence(doc: Doc, attr: str = DEFAULT_ATTR) -> float:

@@ -69,6 +69,8 @@ def make_config(
         )
     config = config.copy()
     config["components"] = {name: {"source": pipeline} for name in nlp.component_names}
+    if nlp.vocab.vectors.n_keys:
+        config["initialize"]["vectors"] = pipeline
     return Config().from_str(
         config.to_str(), interpolate=False, overrides=overrides or {}
     )

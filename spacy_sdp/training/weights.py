@@ -1,16 +1,22 @@
 """Averaging and rounding the weights of trained pipelines."""
 
-from typing import Any
+from typing import Any, cast
 
 import torch
 from spacy.language import Language
-from thinc.api import Model
+from thinc.api import Model, get_current_ops
+from thinc.types import Floats2d
 from torch import Tensor
+
+from ..model.network import Network
 
 # Minimum cosine similarity between the weights of a component in two pipelines. It is
 # 0.95 for parsers that were fine-tuned from the same one for 2,000 steps, and less than
 # 0.5 for parsers that were trained from scratch.
 LEAST_COSINE = 0.7
+
+# Significant bits of rounded weights, and of vectors of words.
+WEIGHT_BITS, VECTOR_BITS = 8, 4
 
 
 def average_weights(pipelines: list[Language]) -> Language:
@@ -46,14 +52,38 @@ def average_weights(pipelines: list[Language]) -> Language:
 def round_weights(nlp: Language) -> None:
     """Round all weights of a pipeline to 8 significant bits (bfloat16), in place.
 
-    They are still stored as 32-bit numbers, so nothing else changes, but a compressed
+    Vectors of words, of which a parser sees several at a time, are rounded to 4 bits.
+    The numbers are still stored with 32 bits, so nothing else changes, but a compressed
     file has less than half the size.
 
     nlp (Language): The pipeline.
     """
     for _, component in nlp.components:
         weights = get_weights(component)
-        set_weights(component, [each.bfloat16().float() for each in weights])
+        set_weights(component, [round_to(WEIGHT_BITS, each) for each in weights])
+        for table in _word_tables(component):
+            table.copy_(round_to(VECTOR_BITS, table))
+    ops, vectors = get_current_ops(), nlp.vocab.vectors
+    rounded = round_to(VECTOR_BITS, torch.from_numpy(ops.to_numpy(vectors.data)))
+    vectors.data = ops.asarray(cast(Floats2d, rounded.numpy()))
+
+
+def round_to(bits: int, numbers: Tensor) -> Tensor:
+    """Round numbers.
+
+    bits (int): The number of significant bits.
+    numbers (Tensor): The numbers.
+    RETURNS (Tensor): The rounded numbers.
+    """
+    mantissas, exponents = torch.frexp(numbers)
+    return torch.ldexp((mantissas * 2**bits).round() / 2**bits, exponents)
+
+
+def _word_tables(component: Any) -> list[Tensor]:
+    """Get the vectors of words that frames are predicted from."""
+    modules = [shim._model for node in _nodes(component) for shim in node.shims]
+    networks = [each for each in modules if isinstance(each, Network)]
+    return [each.frames.embedding.weight.data for each in networks if each.frames]
 
 
 def get_weights(component: Any) -> list[Tensor]:

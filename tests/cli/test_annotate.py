@@ -1,6 +1,5 @@
 from pathlib import Path
 
-import srsly
 from util import run
 
 from spacy_sdp.formats import Record, conllu, docbin
@@ -9,12 +8,12 @@ ROOT = Path(__file__).parents[2]
 TEXTS = ["The shy cat wants to eat.", "Hm.", "Colorless green ideas sleep furiously."]
 
 
-def annotate(*args, output):
+def annotate(*args, output, repeated=0):
     code, out, err = run("annotate", *args, "--output", output, "--share", 0.5)
     assert code == 0, err
     assert out == (
         f"✔ {output}: 1 sentences, 7 tokens; left out: 1 too short or too long, "
-        "1 less confident\n"
+        f"{repeated} repeated or held out, 1 less confident\n"
     )
     (doc,) = docbin.read_docs(output)
     assert doc.text.strip() == TEXTS[0]
@@ -27,16 +26,18 @@ def test_the_sentences_of_a_treebank_are_annotated_with_a_wheel(tmp_path):
         for text in TEXTS
     ]
     conllu.write(sentences, tmp_path / "texts.conllu")
-    # What en_sdp_dm_sm itself has learned from.
-    wheel = ROOT / srsly.read_yaml(ROOT / "project.yml")["vars"]["larger"]
+    (wheel,) = (ROOT / "pipelines").glob("en_sdp_dm_md-*.whl")
     source = tmp_path / "texts.conllu"
     annotate(source, "--model", wheel, output=tmp_path / "silver.spacy")
 
 
 def test_running_text_is_split_into_sentences(tmp_path):
     path = tmp_path / "text.txt"
-    path.write_text(" ".join(TEXTS))
-    annotate(path, "--model", "en_sdp_dm_sm", output=tmp_path / "silver.spacy")
+    path.write_text(" ".join([*TEXTS, "The dog barks."]))
+    held_out = tmp_path / "test.spacy"
+    docbin.write([Record(words=["the", "dog", "barks", "."], arcs=[])], held_out)
+    arguments = [path, "--model", "en_sdp_dm_sm", "--held-out", held_out]
+    annotate(*arguments, output=tmp_path / "silver.spacy", repeated=1)
 
 
 def test_nothing_is_written_without_sentences(tmp_path):

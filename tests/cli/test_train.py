@@ -14,7 +14,7 @@ import spacy
 from spacy.cli.train import train as spacy_train
 from spacy.util import fix_random_seed, load_config, registry
 from thinc.api import Config
-from util import LISTENER, SMALL_MODEL, embedding, run, to_examples
+from util import LISTENER, SMALL_MODEL, embedding, run, tiny_tok2vec, to_examples
 
 from spacy_sdp.cli.interrupt import note_signals
 from spacy_sdp.data import EXAMPLES
@@ -88,16 +88,7 @@ CASES = {
             "frozen": {"source": "{folder}/frozen", "component": "tagger"},
             "tok2vec": {
                 "factory": "tok2vec",
-                "model": {
-                    "@architectures": "spacy.HashEmbedCNN.v2",
-                    "width": 24,
-                    "depth": 1,
-                    "embed_size": 100,
-                    "window_size": 1,
-                    "maxout_pieces": 2,
-                    "subword_features": True,
-                    "pretrained_vectors": None,
-                },
+                "model": tiny_tok2vec(24),
             },
             "tagger": {
                 "factory": "tagger",

@@ -197,3 +197,39 @@ def test_a_transformer_can_read_windows(tmp_path, monkeypatch, capsys):
     errors = capsys.readouterr().err
     assert "there is no file none.spacy" in errors
     assert "must have a transformer" in errors
+
+
+def test_pipelines_are_scored_by_kind_of_text_and_sentence(
+    tmp_path, monkeypatch, capsys
+):
+    kinds = pytest.importorskip("kinds")
+    sentences = list(sdp.read(EXAMPLES))
+    found = {
+        name: [" ".join(each.words) for each in sentences if has_it(each)]
+        for name, has_it in kinds.PHENOMENA.items()
+    }
+    assert found["negation"] == ["He did not answer the question ."]
+    assert found["coordination"] == [
+        "The farmer sold apples and pears .",
+        "They sang and danced .",
+    ]
+    assert "The shy cat wants to eat ." in found["control"]
+    assert "It rains ." not in found["control"]
+    assert found["questions"] == found["quotations"] == []
+    docbin.write(sentences[:2], tmp_path / "cats.spacy")
+    docbin.write(sentences[16:18], tmp_path / "ships.spacy")
+    arguments = ["kinds.py", str(tmp_path), "en_sdp_dm_sm", "--out", str(tmp_path)]
+    monkeypatch.setattr(sys, "argv", arguments)
+    kinds.main()
+    scores = srsly.read_json(tmp_path / "kinds.json")["en_sdp_dm_sm"]
+    assert list(scores)[:3] == ["cats", "ships", "all"]
+    assert scores["cats"] == scores["control"] == 100
+    table = capsys.readouterr().out.splitlines()
+    assert table[2] == "| cats | 100.0 |" and table[-1].startswith("| no verb |")
+    assert not any("questions" in line for line in table)
+    monkeypatch.setattr(
+        sys, "argv", ["kinds.py", str(tmp_path / "none"), "en_sdp_dm_sm"]
+    )
+    with pytest.raises(SystemExit):
+        kinds.main()
+    assert "there are no .spacy files in" in capsys.readouterr().err

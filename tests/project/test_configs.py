@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 import spacy
+import srsly
 import torch
 from spacy.cli import app as spacy_app
 from spacy.training.initialize import init_nlp
@@ -12,7 +13,7 @@ from spacy.training.loop import train
 from spacy.util import load_config, load_model_from_config
 from torch.testing import assert_close
 from typer.testing import CliRunner
-from util import save_tiny_bert
+from util import save_tiny_bert, tiny_tok2vec
 
 from spacy_sdp.data import EXAMPLES
 from spacy_sdp.formats import conllu, docbin, sdp
@@ -47,8 +48,17 @@ def paths(tmp_path):
     nlp.add_pipe("tok2vec", config={"model": tiny_tok2vec()})
     listener = {"@architectures": "spacy.Tok2VecListener.v1", "width": 8}
     model = {"@architectures": "spacy.Tagger.v2", "tok2vec": listener}
-    for name in ("senter", "tagger", "trainable_lemmatizer"):
+    for name in ("senter", "tagger"):
         nlp.add_pipe(name, config={"model": model})
+    nlp.add_pipe("attribute_ruler")
+    nlp.add_pipe("lemmatizer", config={"mode": "rule"})
+    lemmas = {"lemma_rules": {"noun": [["s", ""]]}, "lemma_exc": {}, "lemma_index": {}}
+    srsly.write_json(tmp_path / "lemmas.json", lemmas)
+    lookups = {
+        "@readers": "spacy_sdp.Lookups.v1",
+        "path": str(tmp_path / "lemmas.json"),
+    }
+    nlp.config["initialize"]["components"]["lemmatizer"] = {"lookups": lookups}
     docs = [to_doc([sentence], nlp.vocab) for sentence in tagged]
     nlp.initialize(lambda: [spacy.training.Example(doc, doc) for doc in docs])
     nlp.to_disk(tmp_path / "tagger")
@@ -59,19 +69,8 @@ def paths(tmp_path):
         "paths.dev": str(data),
         "paths.tagger": str(tmp_path / "tagger"),
         "paths.transformer": str(tmp_path / "bert"),
-    }
-
-
-def tiny_tok2vec():
-    return {
-        "@architectures": "spacy.HashEmbedCNN.v2",
-        "width": 8,
-        "depth": 1,
-        "embed_size": 100,
-        "window_size": 1,
-        "maxout_pieces": 2,
-        "subword_features": True,
-        "pretrained_vectors": None,
+        "paths.attributes": str(CONFIGS / "attributes.json"),
+        "paths.lemmas": str(tmp_path / "lemmas.json"),
     }
 
 
@@ -189,7 +188,7 @@ def test_a_trained_pipeline_is_fine_tuned(name, paths, tmp_path):
         if not torch.equal(tensor, weights(expected, component)[key])
     }
     assert {"root.weight", "embeddings.LayerNorm.weight"} < moved
-    # Only minilm.cfg freezes them.
+    # minilm.cfg freezes them.
     assert ("embeddings.word_embeddings.weight" in moved) == (name == "paper")
 
 

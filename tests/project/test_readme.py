@@ -27,10 +27,11 @@ ELSEWHERE = {
     'pip install -c constraints.txt ".[test]" pipelines/*.whl && python -m pytest',
     'pip install -c constraints.txt ".[project]"',
     'pip install -c constraints.txt ".[erg]"',
+    'pip install ".[ray]"',
     f"pip install {TORCH} --index-url https://download.pytorch.org/whl/cpu",
     # They download, or take hours.
     "python -m spacy project run assets",
-    "python -m spacy project run all",
+    "python -m spacy project run small",
     "git clone https://github.com/delph-in/erg",
     "git clone https://github.com/UniversalDependencies/UD_English-EWT",
     # They work on what was downloaded; tests of their own run the same commands.
@@ -39,6 +40,10 @@ ELSEWHERE = {
     "python -m spacy sdp convert erg/tsdb/gold/ws212 dev.spacy",
     "python -m spacy sdp convert UD_English-EWT/en_ewt-ud-train.conllu train.spacy",
     "python -m spacy sdp convert UD_English-EWT/en_ewt-ud-dev.conllu dev.spacy",
+    # They need a corpus, or a cluster; docs/scale.md has the same in Python.
+    "python -m spacy sdp parse news/ --output parsed/ --text-column body --workers 4",
+    "python -m spacy sdp parse s3://bucket/news/ --output s3://bucket/parsed/ "
+    "--model en_sdp_dm_md --workers 64 --ray-address auto",
     # docs/training.md has the same on data of its own.
     "python -m spacy sdp convert train.conllu train.spacy",
     "python -m spacy sdp convert dev.conllu dev.spacy",
@@ -83,7 +88,9 @@ def test_active_and_passive_have_the_same_arcs(capsys):
 
 def test_the_picture_is_what_render_draws():
     doc = spacy.load("en_sdp_dm_sm")("The shy cat wants to eat.")
-    assert (ROOT / "docs" / "cat.svg").read_text() == render(doc) + "\n"
+    # Probabilities depend on the machine.
+    svg = re.sub(' data-score="[^"]*"', "", render(doc))
+    assert (ROOT / "docs" / "cat.svg").read_text() == svg + "\n"
 
 
 def test_the_first_command_prints_what_stands_below_it():

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import spacy
 import srsly
+from erg_profile import MRS, TEXT, TOKENS, write_profile, write_relation, yy
 from util import save_tiny_bert
 
 from spacy_sdp.data import EXAMPLES
@@ -20,21 +21,7 @@ sys.path.insert(0, str(ROOT / "scripts"))
 package = pytest.importorskip("package")
 assets = pytest.importorskip("assets")
 get_encoder = pytest.importorskip("get_encoder")
-
-
-def test_punctuation_tagged_as_a_word_loses_its_tag(tmp_path):
-    words = ["Cats", "-", "and", "—", "!"]
-    tags = ["NNS", ":", "CC", "VBZ", "."]
-    sentence = Record(words=words, tags=tags, arcs=[(1, 0, "ARG1")], tops=[0])
-    path = tmp_path / "corpus.spacy"
-    docbin.write([sentence], path)
-    script = ROOT / "scripts" / "drop_guessed_tags.py"
-    command = [sys.executable, script, path]
-    result = subprocess.run(command, check=True, capture_output=True, text=True)
-    assert result.stdout == f"{path}: 1 tags removed\n"
-    (doc,) = docbin.read_docs(path)
-    assert [token.tag_ for token in doc] == ["NNS", ":", "CC", "", "."]
-    assert doc._.sdp.triples() == [("-", "ARG1", "Cats")]
+silver_texts = pytest.importorskip("silver_texts")
 
 
 @pytest.fixture
@@ -42,9 +29,9 @@ def sources(tmp_path):
     """A source of two files, as in assets.json."""
     folder = tmp_path / "server" / "files"
     folder.mkdir(parents=True)
-    for name in ("a", "b"):
+    for name in ("a", "b 2"):
         (folder / name).write_text(name)
-    checksums = {name: assets.sha256(name.encode()) for name in ("a", "b")}
+    checksums = {name: assets.sha256(name.encode()) for name in ("a", "b 2")}
     return {
         "corpus": {
             "url": folder.parent.as_uri(),
@@ -58,7 +45,7 @@ def sources(tmp_path):
 def test_only_missing_and_broken_assets_are_downloaded(sources, tmp_path):
     target = tmp_path / "assets"
     assert assets.fetch(target, sources) == 2
-    assert (target / "corpus" / "files" / "b").read_text() == "b"
+    assert (target / "corpus" / "files" / "b 2").read_text() == "b 2"
     assert assets.fetch(target, sources) == 0
     (target / "corpus" / "files" / "a").write_text("")
     assert assets.fetch(target, sources) == 1
@@ -66,14 +53,14 @@ def test_only_missing_and_broken_assets_are_downloaded(sources, tmp_path):
 
 
 def test_an_asset_that_has_changed_is_refused(sources, tmp_path):
-    (tmp_path / "server" / "files" / "b").write_text("other")
-    with pytest.raises(ValueError, match=r"files/b has changed"):
+    (tmp_path / "server" / "files" / "b 2").write_text("other")
+    with pytest.raises(ValueError, match=r"files/b%202 has changed"):
         assets.fetch(tmp_path / "assets", sources)
-    assert not (tmp_path / "assets" / "corpus" / "files" / "b").exists()
+    assert not (tmp_path / "assets" / "corpus" / "files" / "b 2").exists()
 
 
 def test_the_list_of_assets_is_what_the_project_reads(shared_data):
-    listed = srsly.read_json(assets.LIST)
+    listed = srsly.read_json(assets.FILES)
     for name, source in listed.items():
         for path, checksum in source["files"].items():
             assert assets.is_there(shared_data / name / path, checksum), path
@@ -147,8 +134,9 @@ def test_section_20_becomes_the_development_data(tmp_path):
 
 
 def test_a_model_card_has_scores_and_licences(tmp_path):
+    gold = dict.fromkeys(("LF", "LP", "LR", "UF", "LM"), 0.8)
+    srsly.write_json(tmp_path / "m.everyday.json", {"with_tops": gold})
     for split in ("test", "ood"):
-        gold = dict.fromkeys(("LF", "LP", "LR", "UF", "LM"), 0.8)
         srsly.write_json(tmp_path / f"m.{split}.json", {"with_tops": gold})
         srsly.write_json(tmp_path / f"m.{split}.raw.json", {"sdp_lf": 0.7})
     tags = {"tag_acc": 0.9, "lemma_acc": 0.6, "sents_f": 0.5, "sdp_lf": 0.0}
@@ -163,16 +151,8 @@ def test_a_model_card_has_scores_and_licences(tmp_path):
     written = (tmp_path / "LICENSES_SOURCES").read_text()
     for licence in ("CC BY-SA 3.0", "CC BY-SA 4.0", "Apache 2.0"):
         assert licence in meta["notes"] and licence in written
-    assert "Natalia Silveira" in written
-
-
-def test_a_model_card_names_the_pipeline_that_parsed_training_data(tmp_path):
-    wheel = tmp_path / "en_sdp_dm_md-0.3.0-py3-none-any.whl"
-    source = package.describe_larger(wheel)
-    package.write_licences(
-        {"lang": "en", "name": "sdp_dm_sm", "sources": [source]}, tmp_path / "licences"
-    )
-    assert "# en_sdp_dm_md 0.3.0 (graphs" in (tmp_path / "licences").read_text()
+    for author in ("Natalia Silveira", "Tatoeba", "GUM corpus"):
+        assert author in written
 
 
 @pytest.mark.parametrize("gone_on", [False, True])
@@ -195,3 +175,104 @@ def test_a_package_knows_nothing_of_the_machine_it_was_made_on(nlp, tmp_path, go
         assert path.is_dir() or str(tmp_path).encode() not in path.read_bytes(), path
     packaged = spacy.load(tmp_path / "pipeline")
     assert packaged.pipe_names == ["transformer"]
+
+
+def test_a_profile_is_split_by_the_places_of_its_items(tmp_path):
+    pytest.importorskip("delphin")
+    pytest.importorskip("lemminflect")
+    profile = tmp_path / "mice"
+    profile.mkdir()
+    write_profile(profile)
+    # The 2nd, 33rd and 42nd sentence are the same, and the last one is held out.
+    objects = [f"{1 if i in (32, 41) else i:04d}" for i in range(43)]
+    texts = [TEXT.replace("mice", each) for each in objects]
+    tokens = [
+        [(form.replace("mice", each), *rest) for form, *rest in TOKENS]
+        for each in objects
+    ]
+    write_relation(profile, "item", *((i, text, 1, "") for i, text in enumerate(texts)))
+    write_relation(profile, "parse", *((i, i, yy(t)) for i, t in enumerate(tokens)))
+    write_relation(profile, "tree", *((i, 1) for i in range(43)))
+    write_relation(profile, "result", *((i, 0, MRS) for i in range(43)))
+    held_out = Record(words=["owls", "hunted", "0042", "."], arcs=[], tops=[])
+    docbin.write([held_out], tmp_path / "held_out.spacy")
+    script = ROOT / "scripts" / "split_everyday.py"
+    command = [sys.executable, script, tmp_path, tmp_path / "out", "mice"]
+    command += ["--held-out", tmp_path / "held_out.spacy"]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    assert done.stdout.endswith("out: 30 train, 4 dev, 6 test sentences\n")
+    places = {
+        name: [each.words[2] for each in docbin.read(tmp_path / f"out/{name}.spacy")]
+        for name in ("train", "dev", "test", "test/mice")
+    }
+    train = [place for place in objects[:30] if place != "0001"]
+    assert places["train"] == [*train, "0040"]
+    assert places["dev"] == ["0030", "0031", "0001", "0033"]
+    assert places["test"] == places["test/mice"] == objects[34:40]
+
+
+def test_sentences_are_read_from_what_other_people_published(tmp_path):
+    page = """---
+title: "How owls hunt"
+---
+
+# Their ears
+
+Owls *hear* [mice](mice.md) under the snow, e.g. at night. Do they see
+them, too?
+
+```
+owl.hunt(mouse)
+```
+"""
+    (tmp_path / "birds").mkdir()
+    (tmp_path / "birds" / "owls.md").write_text(page)
+    sources = {
+        "birds": silver_texts.Source("blog", 9, silver_texts.read_markdown),
+    }
+    ((name, found),) = silver_texts.collect(tmp_path, sources)
+    assert name == "birds"
+    assert found[0] == {"text": "How owls hunt", "source": "birds", "kind": "blog"}
+    assert [each["text"] for each in found[1:]] == [
+        "Their ears",
+        "Owls hear mice under the snow, e.g. at night.",
+        "Do they see them, too?",
+    ]
+    sources["birds"] = sources["birds"]._replace(limit=1)
+    ((_, one),) = silver_texts.collect(tmp_path, sources)
+    assert len(one) == 1 and one[0] in found
+    with pytest.raises(ValueError, match=r"no file in .*owls: download it first"):
+        list(silver_texts.collect(tmp_path, {"owls": sources["birds"]}))
+
+
+@pytest.mark.parametrize(
+    ("reader", "text", "sentences"),
+    [
+        ("trivia", "#Q Who\nbuilt it?\n^ B\nA A\nB B\n", ["Who built it?"]),
+        ("rated_questions", "who did this ?\t0.8\nwhy it be\t0.2\n", ["who did this?"]),
+        ("chat", "[03:05] <anna> ben: it does n't boot\n", ["it does n't boot"]),
+        (
+            "command_help",
+            "# ls\n> List files.\n- List [a]ll:\n",
+            ["List files.", "List all"],
+        ),
+        (
+            "article",
+            "Elementary\nIt rained. It snowed.\n",
+            ["It rained.", "It snowed."],
+        ),
+    ],
+)
+def test_each_kind_of_text_has_a_reader(tmp_path, reader, text, sentences):
+    path = tmp_path / "text"
+    path.write_text(text)
+    assert list(getattr(silver_texts, f"read_{reader}")(path)) == sentences
+
+
+def test_all_silver_texts_have_a_source_and_a_licence():
+    listed = srsly.read_json(ROOT / "scripts" / "silver_texts.json")
+    assert listed.keys() == silver_texts.SOURCES.keys()
+    for name, source in listed.items():
+        assert source["commit"] in source["url"], name
+        assert source["licence"] and source["attribution"] and source["files"], name
+        assert not re.search("NC|NonCommercial(?! parts)|ND", source["licence"]), name

@@ -7,6 +7,7 @@ import pytest
 import srsly
 from spacy.util import load_config, load_model_from_config, registry
 from thinc.api import Config
+from util import tiny_tok2vec
 
 from spacy_sdp.data import EXAMPLES
 from spacy_sdp.formats import docbin, sdp
@@ -39,16 +40,7 @@ def test_all_systems_are_settings_of_all_configs(name, config):
             block["rank"]
             == before["components"]["sdp_meanfield"]["model"]["inference"]["rank"]
         )
-    model["tok2vec"] = {
-        "@architectures": "spacy.HashEmbedCNN.v2",
-        "width": 8,
-        "depth": 1,
-        "embed_size": 100,
-        "window_size": 1,
-        "maxout_pieces": 2,
-        "subword_features": True,
-        "pretrained_vectors": None,
-    }
+    model["tok2vec"] = tiny_tok2vec()
     component = found["components"]["sdp_meanfield"]
     nlp = load_model_from_config(
         Config(

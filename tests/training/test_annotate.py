@@ -41,6 +41,16 @@ def test_long_sentences_are_left_out(trained):
     assert (len(found.docs), found.wrong_length) == (2, 2)
 
 
+def test_sentences_are_not_repeated_nor_taken_from_the_test_data(trained):
+    held_out = [["It", "RAI", "NS", "."]]
+    found = annotate(trained, [*TEXTS, TEXTS[1].upper()], share=1, held_out=held_out)
+    assert {doc.text.strip() for doc in found.docs} == {
+        "The shy cat wants to eat.",
+        "Colorless green ideas sleep.",
+    }
+    assert (found.repeated, found.wrong_length) == (2, 1)
+
+
 def test_docs_keep_their_tokens_and_sentences(trained):
     doc = Doc(trained.vocab, words=["It", "rains", ".", "It", "rai", "ns"])
     for token in doc:

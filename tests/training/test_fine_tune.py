@@ -82,6 +82,9 @@ def test_a_shipped_pipeline_is_fine_tuned_with_its_own_settings():
     names = spacy.info("en_sdp_dm_sm", silent=True)["pipeline"]
     assert config["components"] == {n: {"source": "en_sdp_dm_sm"} for n in names}
     original = spacy.load("en_sdp_dm_sm").config
+    # The parser reads the vectors of the pipeline.
+    assert config["initialize"].pop("vectors") == "en_sdp_dm_sm"
+    assert original["initialize"].pop("vectors") == "${paths.vectors}"
     for section in ("corpora", "training", "initialize"):
         assert config[section] == original[section]
     assert config["corpora"]["train"]["path"] == "${paths.train}"

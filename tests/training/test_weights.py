@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 import spacy
 import torch
@@ -31,7 +32,9 @@ def test_rounded_weights_have_eight_significant_bits(nlp, examples):
     train(nlp, examples[:8], steps=20)
     text = "The shy cat wants to eat."
     before = nlp(text)._.sdp
+    nlp.vocab.set_vector("cat", np.array([1 + 2**-3, -0.25 - 2**-9], dtype="f"))
     round_weights(nlp)
+    assert nlp.vocab.get_vector("cat").tolist() == [1 + 2**-3, -0.25]
     assert all(torch.equal(a, a.bfloat16().float()) for a in weights_of(nlp))
     assert nlp(text)._.sdp == before
 
