@@ -94,6 +94,19 @@ def embedding(attr):
     }
 
 
+def tiny_tok2vec(width=8):
+    return {
+        "@architectures": "spacy.HashEmbedCNN.v2",
+        "width": width,
+        "depth": 1,
+        "embed_size": 100,
+        "window_size": 1,
+        "maxout_pieces": 2,
+        "subword_features": True,
+        "pretrained_vectors": None,
+    }
+
+
 TOK2VEC = {
     "@layers": "concatenate.v1",
     "*": {
