@@ -16,6 +16,7 @@ from ..display.picture import make_pictures
 from ..formats import docbin, jsonl
 from ..formats.bridge import from_doc
 from ..formats.files import STANDARD_STREAM, write_records
+from ..formats.table import import_pyarrow
 from ..graph.extensions import get_graph
 from ..graph.graph import SemanticGraph
 from ..graph.spans import sentences
@@ -26,7 +27,6 @@ from ..graph.table import (
     clause_rows,
     triple_rows,
 )
-from .table_reader import import_pyarrow
 from .table_writer import TABLE_KIND_OF_SUFFIX, find_table_kind, write_table
 
 OUTPUT_FORMAT_OF_SUFFIX = {

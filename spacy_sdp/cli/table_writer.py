@@ -15,8 +15,8 @@ from spacy.util import minibatch
 
 from ..formats.files import STANDARD_STREAM, atomic_write, write_records
 from ..formats.jsonl import format_object
+from ..formats.table import BATCH_ROWS, DELIMITERS, import_pyarrow
 from ..graph.table import Row
-from .table_reader import BATCH_ROWS, DELIMITERS, import_pyarrow
 
 TABLE_KIND_OF_SUFFIX = {
     ".csv": "csv",

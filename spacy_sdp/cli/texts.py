@@ -19,12 +19,16 @@ from ..formats.files import (
     STANDARD_STREAM,
     atomic_write,
     decode_line,
-    decode_lines,
-    group_lines,
     number_lines,
     open_input,
 )
-from .table_reader import DELIMITERS, TableRow, read_csv, read_parquet
+from ..formats.table import (
+    DELIMITERS,
+    TableRow,
+    read_csv,
+    read_paragraphs,
+    read_parquet,
+)
 
 INPUT_FORMAT_OF_SUFFIX = {
     ".txt": "text",
@@ -197,31 +201,36 @@ def _read_file(
         return
     with open_input(path) as file:
         if kind in DELIMITERS:
-            rows = read_csv(file, path, DELIMITERS[kind], text_column)
+            columns, rows = read_csv(file, path, DELIMITERS[kind])
+            _check_text_column(columns, text_column, path)
             yield from _to_inputs(rows, path, "line", text_column, errors)
         elif kind == "parquet":
-            rows = read_parquet(file, path, text_column)
+            columns, rows = read_parquet(file, path)
+            _check_text_column(columns, text_column, path)
             yield from _to_inputs(rows, path, "number", text_column, errors)
         elif kind == "jsonl":
             rows = _read_jsonl(file, path, errors)
             yield from _to_inputs(rows, path, "line", text_column, errors)
-        elif kind == "lines":
-            for row in _read_lines(file, path, errors):
+        else:
+            lines = kind == "lines"
+            rows = (
+                _read_lines(file, path, errors)
+                if lines
+                else read_paragraphs(file, path)
+            )
+            for row in rows:
                 if row.cells.strip():
                     place = {"line": row.number}
                     yield Input(row.cells, path, place, position=row.position)
-        else:
-            yield from _read_paragraphs(file, path)
 
 
-def _read_paragraphs(file: BinaryIO, path: str) -> Iterator[Input]:
-    """Read paragraphs between blank lines, and ignore their line breaks."""
-    position = 0
-    lines = decode_lines(file, path)
-    for block in group_lines(lines, path, is_blank=lambda line: not line.strip()):
-        (first, *_), texts = zip(*block, strict=True)
-        position += sum(len(text.encode()) + 1 for text in texts)
-        yield Input(" ".join(texts), path, {"line": first}, position=position)
+def _check_text_column(columns: list[str], text_column: str, path: str) -> None:
+    if text_column not in columns:
+        raise FormatError(
+            f"there is no column {text_column!r}; specify the column of the texts with "
+            f"--text-column (found {', '.join(map(repr, columns))})",
+            path,
+        )
 
 
 def _read_lines(file: BinaryIO, path: str, errors: Errors) -> Iterator[TableRow]:
@@ -258,8 +267,11 @@ def _to_inputs(
         text: Any = cells.get(text_column) if isinstance(cells, dict) else None
         reason = row.reason
         if reason is None and not isinstance(text, str):
-            key = json.dumps(text_column, ensure_ascii=False)
-            reason = f'expected an object with a text, as in {{{key}: "..."}}'
+            if unit == "number":
+                reason = f"there is no text in {text_column!r}"
+            else:
+                key = json.dumps(text_column, ensure_ascii=False)
+                reason = f'expected an object with a text, as in {{{key}: "..."}}'
         elif reason is None and SURROGATE.search(text):
             reason = "the text has an unpaired surrogate"
         if reason is None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import posixpath
@@ -16,7 +15,8 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ..formats.files import LONGEST_LINE, FormatError, decode_lines, group_lines
+from ..formats.files import LONGEST_LINE, FormatError
+from ..formats.table import DELIMITERS, INVALID, read_csv, read_paragraphs
 from .storage import Location
 
 FORMAT_OF_SUFFIX = {
@@ -175,7 +175,7 @@ def _reading(location: Location) -> Iterator[None]:
         yield
     except FormatError:
         raise
-    except (OSError, ValueError, csv.Error) as error:
+    except (OSError, ValueError) as error:
         reason = " ".join(str(error).split())
         raise FormatError(f"cannot be read ({reason})", location.uri) from None
 
@@ -195,10 +195,10 @@ def _read_schema(uri: str, format: str, stamp: object) -> pa.Schema:
                 return file.schema_arrow.remove_metadata()
         if format == "jsonl":
             return _find_types(location)
-        if format in ("csv", "tsv"):
+        if format in DELIMITERS:
             with _open(location) as raw:
-                header = next(_read_cells(raw, format), (0, []))[1]
-                return pa.schema([(name, pa.string()) for name in header])
+                columns, _ = read_csv(raw, location.uri, DELIMITERS[format])
+                return pa.schema([(name, pa.string()) for name in columns])
         return TEXT_SCHEMA
 
 
@@ -225,7 +225,7 @@ def read_rows(part: Part) -> Iterator[Rows]:
         elif part.format == "text":
             rows = _read_text(location)
         else:
-            rows = _read_csv(location, schema, part.format)
+            rows = _read_csv(location, DELIMITERS[part.format])
         yield from _to_tables(rows, schema)
 
 
@@ -405,38 +405,18 @@ def _convert(value: Any, schema: pa.Schema, key: str) -> Any:
     return value
 
 
-def _read_cells(raw: BinaryIO, format: str) -> Iterator[tuple[int, list[str]]]:
-    """Read the cells of a CSV or TSV file, with the number of their last line."""
-    csv.field_size_limit(LONGEST_LINE)
-    text = io.TextIOWrapper(raw, "utf-8-sig", errors="surrogateescape", newline="")
-    delimiter = "\t" if format == "tsv" else ","
-    reader = csv.reader(text, delimiter=delimiter, strict=True)
-    for cells in reader:
-        if cells:
-            yield reader.line_num, cells
-
-
-def _read_csv(location: Location, schema: pa.Schema, format: str) -> Iterator[Row]:
+def _read_csv(location: Location, delimiter: str) -> Iterator[Row]:
     with _open(location) as raw:
-        for number, cells in islice(_read_cells(raw, format), 1, None):
-            values, reason = {}, None
-            for name, cell in zip(schema.names, cells, strict=False):
-                try:
-                    cell.encode()
-                    values[name] = cell
-                except UnicodeEncodeError:
-                    reason = f"{name!r} is not UTF-8"
-            if len(cells) != len(schema.names):
-                reason = f"{len(cells)} columns, expected {len(schema.names)}"
-            where = f", in line {number} of {location.uri}"
-            yield values, reason and reason + where
+        for row in read_csv(raw, location.uri, delimiter)[1]:
+            cells = row.cells if isinstance(row.cells, dict) else {}
+            # An id is kept if another cell is not valid.
+            values = {k: cell for k, cell in cells.items() if not INVALID.search(cell)}
+            where = f", in line {row.number} of {location.uri}"
+            yield values, row.reason and row.reason + where
 
 
 def _read_text(location: Location) -> Iterator[Row]:
-    """Read paragraphs between blank lines, and ignore their line breaks."""
     with _open(location) as raw:
-        lines = decode_lines(raw, location.uri)
-        for block in group_lines(lines, location.uri, lambda line: not line.strip()):
-            (first, *_), texts = zip(*block, strict=True)
-            row = {"source": location.uri, "line": first, "text": " ".join(texts)}
-            yield row, None
+        for row in read_paragraphs(raw, location.uri):
+            values = {"source": location.uri, "line": row.number, "text": row.cells}
+            yield values, None

@@ -11,10 +11,10 @@ import pytest
 from util import run, save_chain
 
 from spacy_sdp.cli.progress import Progress
-from spacy_sdp.cli.table_reader import read_csv
 from spacy_sdp.cli.table_writer import write_table
 from spacy_sdp.formats import FormatError
 from spacy_sdp.formats.files import LONGEST_LINE
+from spacy_sdp.formats.table import read_csv
 from spacy_sdp.graph.table import CLAUSE_COLUMNS, TRIPLE_COLUMNS
 
 
@@ -25,7 +25,7 @@ def chain(tmp_path_factory):
 
 def rows_of(data, delimiter=","):
     """RETURNS what is read of a file: (line, cells, reason)."""
-    rows = read_csv(io.BytesIO(data), "a.csv", delimiter, "body")
+    _, rows = read_csv(io.BytesIO(data), "a.csv", delimiter)
     return [(row.number, row.cells, row.reason) for row in rows]
 
 
@@ -90,8 +90,6 @@ def test_bad_rows_have_a_reason_and_the_others_are_read():
     "data, message",
     [
         (b"", "a.csv: the file is empty; expected a line with the columns"),
-        (b"id;body\n", "line 1: there is no column 'body'; specify the column of the"),
-        (b"id;body\n", "with --text-column (found 'id;body')"),
         (b"body,x,x\n", "a.csv, line 1: there are two columns 'x'"),
         ("body\n".encode("utf-16"), "line 1: cell 1 is not UTF-8 (it has the byte 0xf"),
         (b'"body\n', "a.csv, line 1: broken quoting (unexpected end of data)"),
@@ -111,7 +109,7 @@ def test_a_quotation_mark_does_not_fill_the_memory():
         def readline(self, limit=-1):
             return next(self.lines, b"x" * 99_999 + b"\n")
 
-    rows = read_csv(Endless(), "a.csv", ",", "body")
+    _, rows = read_csv(Endless(), "a.csv", ",")
     tracemalloc.start()
     first = next(rows)
     peak = tracemalloc.get_traced_memory()[1]
@@ -215,6 +213,17 @@ def test_parquet_in_and_out(chain, tmp_path):
     (first, second) = read_back(tmp_path / "out.csv")
     assert (first["when"], first["tags"]) == ("2024-05-17 12:30:00+00:00", '["a"]')
     assert (second["when"], second["rank"], second["tags"]) == ("", "0.5", "[]")
+
+
+def test_files_without_the_column_of_the_texts_are_refused(chain, tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    (tmp_path / "in.csv").write_text("id;body\n")
+    parquet.write_table(pyarrow.table({"id;body": ["1"]}), tmp_path / "in.parquet")
+    for name in ("in.csv", "in.parquet"):
+        code, _, err = run("parse", tmp_path / name, "--model", chain)
+        assert code == 1 and f"{name}: there is no column 'text'; specify the" in err
+        assert "with --text-column (found 'id;body')" in err
 
 
 def test_broken_parquet_is_refused(chain, tmp_path, monkeypatch):

@@ -119,9 +119,13 @@ def test_rows_that_cannot_be_read_have_a_reason(tmp_path):
         assert reason.startswith(message) and reason.endswith(str(path))
     (tmp_path / "in.csv").write_bytes(b"id,text\n1\n2,caf\xe9\n3,a\n")
     reasons = read_parts(tmp_path / "in.csv")[2]
-    assert reasons[0].startswith("1 columns, expected 2, in line 2 of")
-    assert reasons[1].startswith("'text' is not UTF-8, in line 3 of")
+    assert reasons[0].startswith("the row has 1 cells, but the header has 2, in line 2")
+    assert reasons[1].startswith("cell 2 is not UTF-8 (it has the byte 0xe9)")
     assert reasons[2] is None
+    (tmp_path / "in.csv").write_bytes(b'id,text\n1,"a" b\n2,c\n')
+    _, rows, reasons = read_parts(tmp_path / "in.csv")
+    assert rows == [{"id": None, "text": None}, {"id": "2", "text": "c"}]
+    assert reasons[0].startswith("broken quoting") and reasons[1] is None
 
 
 @pytest.mark.parametrize(
@@ -130,7 +134,7 @@ def test_rows_that_cannot_be_read_have_a_reason(tmp_path):
         ("in.parquet", b"PAR1", "in.parquet: cannot be read"),
         ("in.jsonl.gz", b"text", "in.jsonl.gz: cannot be read"),
         ("in.txt", b"caf\xe9", "in.txt, line 1: not UTF-8"),
-        ("in.csv", b'text\n"a"b\n', "in.csv: cannot be read"),
+        ("in.csv", b"", "in.csv: the file is empty"),
         ("in.pdf", b"", "in.pdf: unknown suffix"),
         ("in.jsonl", b"a" * (2**24 + 1), "more than 16,777,216 bytes"),
     ],

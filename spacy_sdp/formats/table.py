@@ -1,18 +1,21 @@
-"""Reading of tables: CSV and TSV files, and Parquet files with pyarrow."""
+"""Rows of texts: CSV, TSV and Parquet files, and paragraphs of plain text."""
 
 from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from ..formats.files import (
+from .files import (
     LONGEST_LINE,
     STANDARD_STREAM,
     FormatError,
+    decode_lines,
+    group_lines,
     number_lines,
 )
 
@@ -25,7 +28,7 @@ INVALID = re.compile("[\0\udc80-\udcff]")
 
 @dataclass
 class TableRow:
-    """A row of a table.
+    """A row of a table, or a paragraph.
 
     number (int): The line that it starts at, or its number in a Parquet file, from 1.
     cells (Any): The values by column, or what else was found.
@@ -51,15 +54,16 @@ def import_pyarrow() -> Any:
 
 
 def read_csv(
-    file: BinaryIO, path: str, delimiter: str, text_column: str
-) -> Iterator[TableRow]:
-    """Read the rows of a CSV or TSV file with a header.
+    file: BinaryIO, path: str, delimiter: str
+) -> tuple[list[str], Iterator[TableRow]]:
+    """Read a CSV or TSV file with a header.
 
     file (BinaryIO): The file.
     path (str): The name of the file, for errors.
     delimiter (str): The character between cells.
-    text_column (str): The column that the file must have.
-    YIELDS (TableRow): The rows. Blank lines are skipped.
+    RETURNS (Tuple[List[str], Iterator[TableRow]]): The columns and the rows. Blank
+        lines are skipped. The cells of rows with broken quoting are the line, those of
+        rows with too few or too many cells are a list.
     """
     records = _read_records(file, path, delimiter)
     header = next(records, None)
@@ -69,8 +73,11 @@ def read_csv(
         header.reason = _find_fault(header.cells)
     if header.reason is not None:
         raise FormatError(header.reason, path, header.number)
-    columns: list[str] = header.cells
-    _check_columns(columns, text_column, path, header.number)
+    _check_names(header.cells, path, header.number)
+    return header.cells, _name_cells(records, header.cells)
+
+
+def _name_cells(records: Iterable[TableRow], columns: list[str]) -> Iterator[TableRow]:
     for row in records:
         if row.reason is None and len(row.cells) != len(columns):
             row.reason = (
@@ -82,30 +89,54 @@ def read_csv(
         yield row
 
 
-def read_parquet(file: BinaryIO, path: str, text_column: str) -> Iterator[TableRow]:
-    """Read the rows of a Parquet file.
+def read_parquet(file: BinaryIO, path: str) -> tuple[list[str], Iterator[TableRow]]:
+    """Read a Parquet file.
 
     file (BinaryIO): The file.
     path (str): The name of the file, for errors.
-    text_column (str): The column that the file must have.
-    YIELDS (TableRow): The rows.
+    RETURNS (Tuple[List[str], Iterator[TableRow]]): The columns and the rows.
     """
     pyarrow = import_pyarrow()
     if path == STANDARD_STREAM:
         raise FormatError("Parquet cannot be read from standard input; use a file")
-    size = Path(path).stat().st_size
-    try:
+    with _naming(path):
         table = pyarrow.parquet.ParquetFile(file)
-        _check_columns(table.schema_arrow.names, text_column, path)
-        count = table.metadata.num_rows
+    columns = table.schema_arrow.names
+    _check_names(columns, path)
+    return columns, _read_batches(table, path)
+
+
+def _read_batches(table: Any, path: str) -> Iterator[TableRow]:
+    size, count = Path(path).stat().st_size, table.metadata.num_rows
+    with _naming(path):
         batches = table.iter_batches(BATCH_ROWS)
         rows = (row for batch in batches for row in batch.to_pylist())
         for number, cells in enumerate(rows, start=1):
-            is_text = isinstance(cells[text_column], str)
-            reason = None if is_text else f"there is no text in {text_column!r}"
-            yield TableRow(number, cells, reason, size * number // count)
-    except (pyarrow.ArrowException, OSError) as error:
+            yield TableRow(number, cells, position=size * number // count)
+
+
+@contextmanager
+def _naming(path: str) -> Iterator[None]:
+    """Name the file in errors of pyarrow."""
+    try:
+        yield
+    except (import_pyarrow().ArrowException, OSError) as error:
         raise FormatError(f"not a valid Parquet file ({error})", path) from None
+
+
+def read_paragraphs(file: BinaryIO, path: str) -> Iterator[TableRow]:
+    """Read paragraphs between blank lines, and ignore their line breaks.
+
+    file (BinaryIO): The file.
+    path (str): The name of the file, for errors.
+    YIELDS (TableRow): The paragraphs, as text.
+    """
+    position = 0
+    lines = decode_lines(file, path)
+    for block in group_lines(lines, path, is_blank=lambda line: not line.strip()):
+        (first, *_), texts = zip(*block, strict=True)
+        position += sum(len(text.encode()) + 1 for text in texts)
+        yield TableRow(first, " ".join(texts), position=position)
 
 
 class _Lines:
@@ -180,18 +211,8 @@ def _find_fault(cells: list[str]) -> str | None:
     return None
 
 
-def _check_columns(
-    columns: list[str], text_column: str, path: str, line: int | None = None
-) -> None:
-    """Raise an error unless the columns differ and one of them has the texts."""
+def _check_names(columns: list[str], path: str, line: int | None = None) -> None:
+    """Raise an error unless the names of columns differ."""
     for name in columns:
         if columns.count(name) > 1:
             raise FormatError(f"there are two columns {name!r}", path, line)
-    if text_column not in columns:
-        names = ", ".join(map(repr, columns))
-        raise FormatError(
-            f"there is no column {text_column!r}; specify the column of the texts with "
-            f"--text-column (found {names})",
-            path,
-            line,
-        )
