@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 
 import pyarrow.parquet as pq
 import pytest
@@ -68,10 +69,19 @@ def wait_until(condition, process):
     return found
 
 
-def find_worker(out):
-    """RETURNS the process that is writing a part, or None."""
-    names = (path.name for path in out.glob("_temporary/*/*/*.part"))
-    return next((int(name.split("-")[0]) for name in names), None)
+def stop_worker(out):
+    """Stop a process in the middle of a part, so that the job cannot finish.
+
+    RETURNS its number, or None if no process is writing.
+    """
+    for path in out.glob("_temporary/*/*/*.part"):
+        worker = int(path.name.split("-")[0])
+        os.kill(worker, signal.SIGSTOP)
+        if path.exists():
+            return worker
+        # It has just finished this part.
+        os.kill(worker, signal.SIGCONT)
+    return None
 
 
 def assert_complete(out):
@@ -86,8 +96,7 @@ def assert_complete(out):
 def test_a_killed_worker_loses_nothing(corpus, tiny, tmp_path):
     out = tmp_path / "out"
     with start(corpus, out, tiny) as driver:
-        wait_until(lambda: len(written(out)) > 1, driver)
-        os.kill(wait_until(lambda: find_worker(out), driver), signal.SIGKILL)
+        os.kill(wait_until(lambda: stop_worker(out), driver), signal.SIGKILL)
         stdout, stderr = driver.communicate(timeout=PATIENCE)
     assert (driver.returncode, stdout) == (0, "")
     # One line, without messages of Ray.
@@ -100,15 +109,16 @@ def test_a_killed_worker_loses_nothing(corpus, tiny, tmp_path):
 def test_a_killed_driver_can_be_followed_by_another(corpus, tiny, tmp_path):
     out = tmp_path / "out"
     with start(corpus, out, tiny) as driver:
+        worker = wait_until(lambda: stop_worker(out), driver)
         wait_until(lambda: len(written(out)) > 1, driver)
-        # It keeps the lock, but gives its workers nothing more to do.
-        driver.send_signal(signal.SIGSTOP)
         with start(corpus, out, tiny) as second:
             message = second.communicate(timeout=PATIENCE)[1]
         assert second.returncode == 1
         assert f"✘ {out}: another job is writing to this folder" in message
         driver.kill()
         driver.communicate(timeout=PATIENCE)
+        with suppress(ProcessLookupError):
+            os.kill(worker, signal.SIGKILL)
     before = written(out)
     assert 1 < len(before) < PARTS
     with start(corpus, out, tiny) as driver:
