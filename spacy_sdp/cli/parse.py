@@ -39,7 +39,12 @@ from .texts import (
     read_inputs,
     total_size,
 )
-from .workers import parse_in_processes, parse_inputs
+from .workers import (
+    MAX_PROCESSES,
+    choose_processes,
+    parse_in_processes,
+    parse_inputs,
+)
 
 
 @sdp.command("parse")
@@ -112,7 +117,14 @@ def parse_cli(
         int | None,
         typer.Option(min=1, help="Texts in a batch. [default: the pipeline's own]"),
     ] = None,
-    n_process: Annotated[int, typer.Option(min=1, help="Number of processes.")] = 1,
+    n_process: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Number of processes. [default: 1; for long files, up to "
+            f"{MAX_PROCESSES} unless the pipeline has a transformer]",
+        ),
+    ] = None,
     workers: Annotated[
         int,
         typer.Option(min=1, help="Folders only: number of workers; several need Ray."),
@@ -177,7 +189,7 @@ def parse_cli(
     if is_output_folder(output):
         if to_format not in (None, "parquet"):
             raise typer.BadParameter("In a folder, the output is --to parquet.")
-        if errors_path is not None or n_process != 1:
+        if errors_path is not None or n_process is not None:
             raise typer.BadParameter(
                 "If the output is a folder, errors are a column, so omit --errors, and "
                 "--n-process is --workers."
@@ -228,6 +240,8 @@ def parse_cli(
         size = batch_size or nlp.batch_size
         with list_errors(errors_path) as errors:
             texts = read_inputs(arguments, from_format, nlp.vocab, text_column, errors)
+            if n_process is None:
+                n_process = choose_processes(nlp, total)
             if n_process == 1:
                 parsing = parse_inputs(texts, nlp, size)
             else:

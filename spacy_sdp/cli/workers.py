@@ -26,6 +26,28 @@ from .texts import Input
 
 # Pending batches for each worker, so that no worker waits for its next batch.
 BATCHES_PER_WORKER = 2
+# Size of the inputs, in bytes, from which more processes pay off. Each one takes
+# seconds to load the pipeline.
+SIZE_FOR_PROCESSES = 2_000_000
+# More processes have to be asked for, as each one holds the pipeline in memory.
+MAX_PROCESSES = 4
+
+
+def choose_processes(nlp: Language, size: int | None) -> int:
+    """Choose the number of processes that parse the fastest.
+
+    nlp (Language): The pipeline. With a transformer, whose matrices are large, threads
+        are faster than processes.
+    size (Optional[int]): The size of the inputs in bytes, if it is known.
+    RETURNS (int): The number of processes.
+    """
+    if size is None or size < SIZE_FOR_PROCESSES:
+        return 1
+    if any(
+        meta.factory == "transformer" for meta in map(nlp.get_pipe_meta, nlp.pipe_names)
+    ):
+        return 1
+    return min(os.cpu_count() or 1, MAX_PROCESSES)
 
 
 def parse_inputs(

@@ -12,6 +12,7 @@ import pytest
 import spacy
 from util import add_parser, run, to_examples
 
+from spacy_sdp.cli import workers
 from spacy_sdp.data import EXAMPLES
 from spacy_sdp.formats import docbin, sdp
 from spacy_sdp.formats.bridge import to_doc
@@ -37,6 +38,16 @@ def tiny(tmp_path_factory):
     path = tmp_path_factory.mktemp("pipelines") / "tiny"
     nlp.to_disk(path)
     return path
+
+
+def test_long_files_are_parsed_in_several_processes_without_a_transformer(tiny, bert):
+    nlp = spacy.load(tiny)
+    cores = min(os.cpu_count(), workers.MAX_PROCESSES)
+    long = workers.SIZE_FOR_PROCESSES
+    chosen = [workers.choose_processes(nlp, size) for size in (None, long - 1, long)]
+    assert chosen == [1, 1, cores]
+    nlp.add_pipe("transformer", config={"model": {"name": str(bert)}})
+    assert workers.choose_processes(nlp, long) == 1
 
 
 @needs_ps
@@ -142,8 +153,8 @@ def test_nothing_is_left_if_nobody_reads_the_output(tiny, tmp_path):
         list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
         process.stdout.readline()
-        workers = processes.find_workers(process.pid)
+        children = processes.find_workers(process.pid)
         process.stdout.close()
         assert "Traceback" not in process.stderr.read().decode()
         assert process.wait(timeout=60) == 1
-    assert workers and not any(map(processes.is_running, workers))
+    assert children and not any(map(processes.is_running, children))
