@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from spacy.tokens import Doc, Span
 from spacy.util import is_in_jupyter, minify_html
 
-from ..graph.extensions import DEFAULT_ATTR, get_graph, span_graph
+from ..graph.extensions import DEFAULT_ATTR, require_graph
 from ..graph.graph import SemanticGraph
 from .dot import draw_dot
 from .page import draw_page
@@ -162,16 +162,11 @@ def get_drawable(source: Source, attr: str) -> SemanticGraph:
     """Get the graph of a source. Raises an error if it has none."""
     if isinstance(source, SemanticGraph):
         return source
-    if not isinstance(source, Doc | Span):
-        raise _not_drawable(source)
-    graph = (
-        span_graph(source, attr)
-        if isinstance(source, Span)
-        else get_graph(source, attr)
-    )
-    if graph is None:
-        raise ValueError(f"There is no graph in Doc._.{attr} to draw.")
-    return graph
+    if isinstance(source, Span):
+        return require_graph(source.doc, attr).subgraph(source)
+    if isinstance(source, Doc):
+        return require_graph(source, attr)
+    raise _not_drawable(source)
 
 
 def _not_drawable(source: object) -> TypeError:

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import partial
 from keyword import iskeyword
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from spacy.tokens import Doc, Span, Token
 
 from .arc import ROOT_INDEX, Arc, ArcTuple
-from .clauses import Clause
 from .graph import SemanticGraph
 from .index import GraphIndex
+
+if TYPE_CHECKING:
+    from .clauses import Clause
 
 DEFAULT_ATTR = "sdp"
 
@@ -117,6 +119,18 @@ def get_graph(doc: Doc, attr: str = DEFAULT_ATTR) -> SemanticGraph | None:
         index = GraphIndex.from_stored(data)
         indices[attr] = (dict(data), index)
     return SemanticGraph._from_index(doc, index)
+
+
+def require_graph(doc: Doc, attr: str = DEFAULT_ATTR) -> SemanticGraph:
+    """Get the graph of a Doc. Raises an error if it has none."""
+    graph = get_graph(doc, attr)
+    if graph is None:
+        raise ValueError(
+            f"The Doc {doc.text[:50]!r} has no graph in Doc._.{attr}. Parse it first, "
+            "or specify another 'attr'. Docs that were saved with a DocBin only keep "
+            "their graphs with store_user_data=True."
+        )
+    return graph
 
 
 def _freeze(data: dict[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from spacy.tokens import Doc
 
-from .extensions import DEFAULT_ATTR, get_graph, set_graph
+from .extensions import DEFAULT_ATTR, require_graph, set_graph
 from .graph import SemanticGraph
 from .spans import sentences
 
@@ -28,7 +28,7 @@ def merge(docs: Iterable[Doc], attr: str = DEFAULT_ATTR) -> Doc:
     docs = [doc for doc in docs if len(doc)]
     if not docs:
         raise ValueError("There is nothing to merge: none of the Docs has any tokens.")
-    graphs = [_require_graph(doc, attr) for doc in docs]
+    graphs = [require_graph(doc, attr) for doc in docs]
     for doc in docs:
         if not doc.has_annotation("SENT_START"):
             raise ValueError(
@@ -61,7 +61,7 @@ def split_sents(doc: Doc, attr: str = DEFAULT_ATTR) -> Iterator[Doc]:
     >>> [len(each._.sdp) for each in split_sents(merge([doc, doc]))]
     [5, 5]
     """
-    graph = _require_graph(doc, attr)
+    graph = require_graph(doc, attr)
     for span in sentences(doc):
         sentence = span.as_doc()
         data = _shift(graph.subgraph(span), -span.start)
@@ -80,10 +80,3 @@ def _shift(graph: SemanticGraph, offset: int) -> dict[str, list]:
     if "frames" in data:
         shifted["frames"] = [[i + offset, frame] for i, frame in data["frames"]]
     return shifted
-
-
-def _require_graph(doc: Doc, attr: str) -> SemanticGraph:
-    graph = get_graph(doc, attr)
-    if graph is None:
-        raise ValueError(f"A Doc has no graph in Doc._.{attr}: {doc.text[:50]!r}.")
-    return graph

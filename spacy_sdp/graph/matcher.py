@@ -15,7 +15,7 @@ from spacy.tokens import Doc, Span, Token
 from spacy.vocab import Vocab
 
 from .arc import IndexedArc
-from .extensions import DEFAULT_ATTR, get_graph, span_graph
+from .extensions import DEFAULT_ATTR, require_graph
 from .graph import SemanticGraph
 
 REQUIRED, OPTIONAL, NEGATED = "", "?", "!"
@@ -273,16 +273,14 @@ class SemanticMatcher:
         """
         if isinstance(doclike, Span):
             doc, start, end = doclike.doc, doclike.start, doclike.end
-            graph = span_graph(doclike, self.attr)
+            graph = require_graph(doc, self.attr).subgraph(doclike)
         elif isinstance(doclike, Doc):
             doc, start, end = doclike, 0, len(doclike)
-            graph = get_graph(doclike, self.attr)
+            graph = require_graph(doc, self.attr)
         else:
             raise TypeError(
                 f"Expected a Doc or a Span to match, not a {type(doclike).__name__}."
             )
-        if graph is None:
-            raise ValueError(f"The Doc has no graph in Doc._.{self.attr} to match.")
         fitting: dict[str, set[int]] = {}
         for token_key, i, _ in self._tokens(doclike) if len(self._tokens) else ():
             # For a Span, the Matcher returns positions relative to it.

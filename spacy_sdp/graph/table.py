@@ -8,7 +8,7 @@ from typing import Any
 
 from spacy.tokens import Doc
 
-from .extensions import DEFAULT_ATTR, get_graph
+from .extensions import DEFAULT_ATTR, require_graph
 from .graph import SemanticGraph
 from .spans import sentence_numbers, sentences
 
@@ -112,12 +112,7 @@ def to_frame(
     name = _find_library(library)
     rows: list[Row] = []
     for number, doc in enumerate([docs] if isinstance(docs, Doc) else docs):
-        graph = get_graph(doc, attr)
-        if graph is None:
-            raise ValueError(
-                f"Doc {number} has no graph in Doc._.{attr}. Parse it first, or "
-                "specify another 'attr'."
-            )
+        graph = require_graph(doc, attr)
         rows += clause_rows(graph, number, conjuncts=conjuncts)
     if name == "polars":
         import polars

@@ -201,7 +201,7 @@ def test_widths_are_those_of_a_terminal():
 
 
 def test_without_a_graph_there_is_nothing_to_draw(nlp):
-    with pytest.raises(ValueError, match=r"no graph in Doc\._\.sdp to draw"):
+    with pytest.raises(ValueError, match=r"no graph in Doc\._\.sdp"):
         render(nlp("Hello"))
 
 

@@ -95,7 +95,7 @@ def test_merging_warns_of_what_it_does_not_keep(nlp):
 def test_what_cannot_be_merged_is_refused(nlp, cat):
     with pytest.raises(ValueError, match="none of the Docs has any tokens"):
         spacy_sdp.merge([])
-    with pytest.raises(ValueError, match=r"has no graph in Doc\._\.sdp: 'Hello'"):
+    with pytest.raises(ValueError, match=r"'Hello' has no graph in Doc\._\.sdp"):
         spacy_sdp.merge([nlp("Hello")])
     with pytest.raises(ValueError, match="without sentence boundaries"):
         spacy_sdp.merge([cat, cat])
