@@ -57,7 +57,7 @@ def evaluate_cli(
     system_path: Annotated[
         Path | None,
         typer.Argument(
-            metavar="[SYSTEM]", help="Parser output, in any format. Not with --model."
+            metavar="SYSTEM", help="Parser output, in any format. Not with --model."
         ),
     ] = None,
     model: Annotated[

@@ -127,7 +127,7 @@ def find_inputs(uris: Iterable[str], format: str | None) -> list[InputFile]:
     if format is not None and format not in FORMATS:
         raise ValueError(
             f"Files with the format {format!r} cannot be parsed to a folder; choose "
-            f"one of {', '.join(FORMATS)} with --from."
+            f"one of {', '.join(FORMATS)} with 'format' (--from)."
         )
     found = []
     for uri in uris:
@@ -154,7 +154,7 @@ def find_inputs(uris: Iterable[str], format: str | None) -> list[InputFile]:
         if kind is None:
             raise FormatError(
                 "unknown suffix; specify one of the formats "
-                f"{', '.join(FORMATS)} with --from",
+                f"{', '.join(FORMATS)} with 'format' (--from)",
                 uri,
             )
         found.append(InputFile(location, name, kind))

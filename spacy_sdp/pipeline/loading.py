@@ -58,7 +58,9 @@ def load_pipeline(
     if threshold is not None:
         parsers = [pipe for _, pipe in nlp.pipeline if isinstance(pipe, SemanticParser)]
         if not parsers:
-            raise ValueError("--threshold: the pipeline has no sdp_meanfield.")
+            raise ValueError(
+                "The pipeline has no sdp_meanfield, so it has no threshold."
+            )
         for parser in parsers:
             parser.threshold = threshold
     return nlp

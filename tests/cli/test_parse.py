@@ -56,7 +56,7 @@ def test_a_pipeline_without_a_parser_is_refused(nlp, tmp_path):
     code, _, err = run(
         "parse", "Hello.", "--model", tmp_path / "blank", "--threshold", 0.4
     )
-    assert code == 1 and "--threshold: the pipeline has no sdp_meanfield" in err
+    assert code == 1 and "The pipeline has no sdp_meanfield" in err
     code, _, err = run("parse", "Hello.", "--model", tmp_path / "none")
     assert code == 1 and "E050" in err and len(err.splitlines()) == 1
 

@@ -1,6 +1,7 @@
 """The tables of settings in docs/api.md are those of the code."""
 
 import json
+import tomllib
 from dataclasses import fields
 from pathlib import Path
 
@@ -9,7 +10,8 @@ import pytest
 from spacy_sdp.model.inference import BeliefPropagation, MeanField, SecondOrderInference
 from spacy_sdp.model.settings import Settings
 
-PAGE = (Path(__file__).parents[2] / "docs" / "api.md").read_text(encoding="utf8")
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "api.md").read_text(encoding="utf8")
 
 
 def to_rows(settings, inherited=()):
@@ -43,3 +45,9 @@ def test_settings_are_documented(rows):
 
 def test_belief_propagation_has_no_settings_of_its_own():
     assert fields(BeliefPropagation) == fields(SecondOrderInference)
+
+
+def test_everything_that_a_config_can_name_is_documented():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    names = [name for each in project["entry-points"].values() for name in each]
+    assert [name for name in names if f"`{name}`" not in PAGE] == ["sdp"]
