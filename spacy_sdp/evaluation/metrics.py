@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..graph.alignment import align_sentence, same_forms
@@ -143,6 +143,9 @@ def score_sentences(
                 system_arcs |= _top_arcs(other)
             overlap.add(gold_arcs, system_arcs)
             _add_by_class(lengths[name], gold_arcs, system_arcs, _length_band)
+        # Tags show which predicates are verbs. A side without tags uses the other's.
+        one = replace(one, tags=one.tags or other.tags)
+        other = replace(other, tags=other.tags or one.tags)
         predications.add(
             _predications(one, representation), _predications(other, representation)
         )

@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
+from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import registry
 
@@ -85,28 +86,44 @@ def _add_frames(
     gold_graph = get_graph(example.reference, attr)
     if gold_graph is None or not gold_graph.has_frames:
         return
+    gold_token, _ = _to_gold(example)
+    gold_verbs = _verbs(example.reference, range(len(example.reference)))
+    system_verbs = _verbs(example.predicted, gold_token)
+    # A side without tags uses those of the other side.
+    gold_verbs = system_verbs if gold_verbs is None else gold_verbs
+    system_verbs = gold_verbs if system_verbs is None else system_verbs
     gold_frames, gold_predications = _frames_of(
-        gold_graph, range(len(example.reference)), representation
+        gold_graph, range(len(example.reference)), gold_verbs or set(), representation
     )
     system_frames: dict[Hashable, str] = {}
     system_predications: set[tuple] = set()
     system_graph = get_graph(example.predicted, attr)
     if system_graph is not None:
-        gold_token, _ = _to_gold(example)
         system_frames, system_predications = _frames_of(
-            system_graph, gold_token, representation
+            system_graph, gold_token, system_verbs or set(), representation
         )
     predications.add(gold_predications, system_predications)
     frames.add(set(gold_frames.items()), set(system_frames.items()))
 
 
+def _verbs(doc: Doc, names: Sequence[Hashable]) -> set[Hashable] | None:
+    """Get the names of the verbs of a Doc, or None if it has no tags."""
+    if not doc.has_annotation("TAG"):
+        return None
+    return {names[token.i] for token in doc if is_verb(token.tag_)}
+
+
 def _frames_of(
-    graph: SemanticGraph, names: Sequence[Hashable], representation: str
+    graph: SemanticGraph,
+    names: Sequence[Hashable],
+    verbs: set[Hashable],
+    representation: str,
 ) -> tuple[dict[Hashable, str], set[tuple]]:
-    """Give the frames of a graph and its verbs with all they have.
+    """Get the frames of a graph, and the predications of its verbs.
 
     graph (SemanticGraph): The graph.
-    names (Sequence[Hashable]): What its tokens are called.
+    names (Sequence[Hashable]): The names of its tokens.
+    verbs (Set[Hashable]): The names of verbs.
     representation (str): Which arguments count.
     RETURNS (Tuple[Dict[Hashable, str], Set[tuple]]): The frames by the names of tokens,
         and the predications.
@@ -114,13 +131,13 @@ def _frames_of(
     frames = {
         names[token.i]: frame for token in graph.doc if (frame := graph.frame(token))
     }
-    verbs = [
+    predicates = [
         names[token.i]
         for token in graph.doc
-        if is_verb(token.tag_) and graph.is_predicate(token)
+        if names[token.i] in verbs and graph.is_predicate(token)
     ]
     arcs = [(names[arc.head], names[arc.dep], arc.label) for arc in graph.indexed_arcs]
-    return frames, find_predications(verbs, arcs, frames, representation)
+    return frames, find_predications(predicates, arcs, frames, representation)
 
 
 def _example_graphs(example: Example, attr: str) -> Iterator[tuple[set, set]]:

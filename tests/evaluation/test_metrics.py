@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from spacy_sdp.evaluation.metrics import score_sentences
@@ -74,6 +76,17 @@ def test_the_tags_of_each_side_tell_its_verbs():
     system = sentence(GOLD.arcs, [0], tags=["VB", "NN", "NN", "NN"])
     scores = score_sentences([GOLD], [system])["with_tops"]
     assert (scores["PP"], scores["PR"]) == (1, 0.5)
+
+
+@pytest.mark.parametrize("side", ["gold", "system", "both"])
+def test_a_side_without_tags_has_the_verbs_of_the_other(side):
+    gold, system = replace(GOLD), replace(GOLD)
+    for sentence, name in ((gold, "gold"), (system, "system")):
+        if side in (name, "both"):
+            sentence.tags = []
+    scores = score_sentences([gold], [system])["with_tops"]
+    expected = 0 if side == "both" else 1
+    assert (scores["PF"], scores["FF"]) == (expected, expected)
 
 
 @pytest.mark.parametrize(

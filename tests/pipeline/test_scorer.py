@@ -128,3 +128,14 @@ def test_frames_of_other_tokens_are_aligned(nlp):
     scores = score_examples([Example(system, gold)])
     assert scores["sdp_frame_acc"] == 1 / 2
     assert scores["sdp_ff"] == 0
+
+
+def test_frames_are_scored_if_only_one_side_has_tags(nlp):
+    words, tags, frames = ["He", "sleeps"], ["PRP", "VBZ"], {1: "v:e-x"}
+    tagged = Doc(nlp.vocab, words=words, tags=tags)
+    plain, arcs = Doc(nlp.vocab, words=words), [(1, 0, "ARG1")]
+    for doc in (tagged, plain):
+        with_frames(doc, arcs, frames)
+    assert score_examples([Example(tagged, plain)])["sdp_ff"] == 1
+    assert score_examples([Example(plain, tagged)])["sdp_ff"] == 1
+    assert score_examples([Example(plain, plain)])["sdp_ff"] is None
