@@ -23,7 +23,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 ELSEWHERE = {
     # Continuous integration runs the second one; the others install the same things.
     "pip install -c constraints.txt . pipelines/*.whl && "
-    'python -m spacy sdp parse "The shy cat wants to eat."',
+    'python -m spacy sdp parse "The shy cat wants to eat." --to clauses',
     'pip install -c constraints.txt ".[test]" pipelines/*.whl && python -m pytest',
     'pip install -c constraints.txt ".[project]"',
     'pip install -c constraints.txt ".[erg]"',
@@ -95,7 +95,7 @@ def test_the_picture_is_what_render_draws():
 
 def test_the_first_command_prints_what_stands_below_it():
     (_, output), *_ = snippets(README, "")
-    code, printed, _ = run("parse", "The shy cat wants to eat.")
+    code, printed, _ = run("parse", "The shy cat wants to eat.", "--to", "clauses")
     assert (code, printed.strip()) == (0, output.strip())
 
 
