@@ -1,4 +1,8 @@
-"""A local web server that shows the graphs of a text."""
+"""A local web server that shows the graphs of a text.
+
+It uses the standard library: the limits on requests are a few lines, and a framework
+would be one more dependency for a page that people run on their own machine.
+"""
 
 from __future__ import annotations
 

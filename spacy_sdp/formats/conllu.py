@@ -11,7 +11,8 @@ value.
 
 Words with the head 0 are the tops of the graph. Several labels between two words, and
 paths through empty nodes, are folded into composite labels, see `folding.py`. All other
-contents are kept, so that a file is written exactly as it was read.
+contents are kept, so that a file is written exactly as it was read. Other readers of
+this format, such as `conllu`, normalize some of them and do not validate graphs.
 """
 
 from __future__ import annotations
