@@ -1,10 +1,10 @@
-"""How far does one get with the most frequent frame of a word?
+"""How accurate is the most frequent frame of a word?
 
     python benchmarks/frames.py --train train.spacy --test test.spacy ood.spacy
 
-A frame is guessed from the lemma and the tag that a pipeline finds: it is the most
-frequent one of both in the training data, or else that of the tag. Counts the frames,
-too. The training data are read with the gold standard's tokens, as the test data are.
+The baseline predicts the most frequent frame of a lemma and a tag in the training data,
+or else that of the tag; a pipeline predicts lemmas and tags. Also counts the frames.
+Both training and test data are read with gold tokens.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ FEW = (1, 2, 5, 10)
 
 
 class MostFrequent:
-    """Guesses frames from lemma and tag."""
+    """Predicts frames from lemma and tag."""
 
     def __init__(self, docs: Iterable[Doc]) -> None:
         """Count the frames.
@@ -44,7 +44,7 @@ class MostFrequent:
 
 
 def keys(token: Token) -> list[tuple[str, ...]]:
-    """RETURNS (List[Tuple[str, ...]]): What frames are counted by, from precise on."""
+    """RETURNS (List[Tuple[str, ...]]): The keys to count by, most specific first."""
     return [(token.lemma_, token.tag_), (token.tag_,), ()]
 
 
@@ -57,7 +57,7 @@ def gold_frames(docs: Iterable[Doc]) -> Iterator[tuple[Token, str]]:
 
 
 def describe(docs: list[Doc], known: Counter[str]) -> dict[str, Any]:
-    """Count the frames of a corpus, and those that the training data do not have."""
+    """Count the frames of a corpus, and those that the training data lack."""
     counts = Counter(frame for _, frame in gold_frames(docs))
     unseen = sum(count for frame, count in counts.items() if frame not in known)
     return {
@@ -70,11 +70,11 @@ def describe(docs: list[Doc], known: Counter[str]) -> dict[str, Any]:
 
 
 def score(docs: list[Doc], model: MostFrequent) -> dict[str, float]:
-    """Give the accuracy on all frames, on those of predicates and of verbs.
+    """Compute the accuracy on all frames, on those of predicates and of verbs.
 
     docs (List[Doc]): The test data.
-    model (MostFrequent): What guesses.
-    RETURNS (Dict[str, float]): The shares of frames that were guessed.
+    model (MostFrequent): The baseline.
+    RETURNS (Dict[str, float]): The shares of correct frames.
     """
     right: Counter[str] = Counter()
     total: Counter[str] = Counter()

@@ -143,8 +143,9 @@ def main() -> None:
     parser.add_argument("--model", default="en_sdp_dm_sm", help="package or folder")
     parser.add_argument("--times", type=int, default=10)
     args = parser.parse_args()
-    print("| fault | times | exit codes | most seconds | processes left", end="")
-    print(" | half-written files left | whole outputs |\n|---|---|---|---|---|---|---|")
+    print("| fault | times | exit codes | max. seconds | processes left", end="")
+    print(" | incomplete files left | complete outputs |")
+    print("|---|---|---|---|---|---|---|")
     with TemporaryDirectory() as name:
         texts = Path(name) / "in.jsonl"
         write_texts(texts)
