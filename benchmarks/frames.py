@@ -57,7 +57,7 @@ def gold_frames(docs: Iterable[Doc]) -> Iterator[tuple[Token, str]]:
 
 
 def describe(docs: list[Doc], known: Counter[str]) -> dict[str, Any]:
-    """Count the frames of a corpus, and those that the training data lack."""
+    """Count the frames of a corpus, and the frames that the training data lack."""
     counts = Counter(frame for _, frame in gold_frames(docs))
     unseen = sum(count for frame, count in counts.items() if frame not in known)
     return {

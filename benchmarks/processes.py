@@ -89,7 +89,7 @@ def try_fault(fault: str, model: str | Path, texts: Path, folder: Path) -> Outco
 
     fault (str): One of FAULTS.
     model (str | Path): The pipeline.
-    texts (Path): The file to parse, long enough for the fault to happen in between.
+    texts (Path): The file to parse, long enough for the fault to occur while parsing.
     folder (Path): An empty folder for the output.
     RETURNS (Outcome): The outcome.
     """
