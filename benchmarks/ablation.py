@@ -134,7 +134,7 @@ def make_table(results: Results, scores: tuple[str, ...] = SCORES) -> list[str]:
         for system in find_systems(results)
     }
     return [
-        "Percentages, tops included; mean and deviation over the seeds.",
+        "Percentages, including tops; mean and standard deviation over the seeds.",
         "",
         *_table(header, rows),
     ]

@@ -2,8 +2,8 @@
 
     python benchmarks/clauses.py --model en_sdp_dm_md --triples triples.jsonl
 
-The sentences are those of the tests, whose clauses on gold graphs are what a person
-would write down. `benchmarks/textacy_triples.py` makes the file of triples.
+The sentences are those of the tests, where the clauses of gold graphs equal those that
+were written by hand. `benchmarks/textacy_triples.py` creates the file of triples.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from spacy_sdp.formats.bridge import to_doc
 from spacy_sdp.graph.clauses import Clause
 
 TESTS = Path(__file__).parent.parent / "tests" / "graph"
-# textacy has these words in the verb; a clause has a field for them.
+# textacy includes these words in the verb; a clause has a field for them.
 NEGATIONS = {"not", "n't", "never"}
 SCORES = ("exact phrases", "heads", "heads, in any order")
 
@@ -51,7 +51,7 @@ def to_row(clause: Clause) -> tuple[str, str, str, bool]:
 
 
 def to_triples(clauses: Iterable[Clause]) -> Iterator[dict[str, Any]]:
-    """Yield a triple for each object of each clause, as textacy calls its parts."""
+    """Yield a triple for each object of each clause, with textacy's part names."""
     for clause in clauses:
         for each in clause.objects if clause.subject else ():
             parts = {"subject": clause.subject, "verb": clause.verb, "object": each}
@@ -62,7 +62,7 @@ def to_triples(clauses: Iterable[Clause]) -> Iterator[dict[str, Any]]:
 
 
 def simplify(triple: dict[str, Any], score: str) -> tuple[Any, ...]:
-    """Give what of a triple is compared."""
+    """Get the parts of a triple to compare."""
     if score == "exact phrases":
         words = triple["verb"]["text"].replace("n't", " n't").split()
         verb = " ".join(word for word in words if word not in NEGATIONS)
@@ -95,7 +95,7 @@ def compare(
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--model", default="en_sdp_dm_md")
-    parser.add_argument("--triples", type=Path, help="what textacy found")
+    parser.add_argument("--triples", type=Path, help="triples that textacy found")
     parser.add_argument("--out", type=Path, default=RESULTS)
     args = parser.parse_args()
     nlp = spacy.load(args.model)

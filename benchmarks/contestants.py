@@ -1,8 +1,8 @@
 """The formulations of mean-field inference that are compared.
 
-The input are first-order scores (B, n + 1, n + 1, L) and, for each of the four types of
-neighbours, factors (B, n + 1, R) of the nodes i, j, k and (L, R) of the labels a and b.
-The output are the scores after some iterations. Self-loops, arcs to the root and
+The inputs are first-order scores (B, n + 1, n + 1, L) and, for each of the four types
+of neighbours, factors (B, n + 1, R) of the nodes i, j, k and (L, R) of the labels a and
+b. The outputs are the scores after some iterations. Self-loops, arcs to the root and
 padding send nothing. In the published formulas, an arc is its own neighbour. By
 default, we exclude it, which is more work, so both are measured.
 """

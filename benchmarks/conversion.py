@@ -2,7 +2,7 @@
 
     python benchmarks/conversion.py
 
-The input are repeated copies of the example sentences of the package.
+The input consists of repeated copies of the example sentences of the package.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ Guess = Callable[[Token], str | None]
 
 
 class MostFrequent:
-    """Guesses frames from lemma and tag."""
+    """Predicts frames from lemma and tag."""
 
     def __init__(self, docs: Iterable[Doc]) -> None:
         """Count the frames.
@@ -51,7 +51,7 @@ class MostFrequent:
 
 
 def keys(token: Token) -> list[tuple[str, ...]]:
-    """RETURNS (List[Tuple[str, ...]]): What frames are counted by, from precise on."""
+    """RETURNS (List[Tuple[str, ...]]): The keys to count by, most specific first."""
     return [(token.lemma_, token.tag_), (token.tag_,), ()]
 
 
@@ -64,7 +64,7 @@ def gold_frames(docs: Iterable[Doc]) -> Iterator[tuple[Token, str]]:
 
 
 def describe(docs: list[Doc], known: Counter[str]) -> dict[str, Any]:
-    """Count the frames of a corpus, and those that the training data do not have."""
+    """Count the frames of a corpus, and the frames that the training data lack."""
     counts = Counter(frame for _, frame in gold_frames(docs))
     unseen = sum(count for frame, count in counts.items() if frame not in known)
     return {

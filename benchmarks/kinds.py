@@ -2,9 +2,9 @@
 
     python benchmarks/kinds.py corpus/everyday/test en_sdp_dm_sm en_sdp_dm_md
 
-prints the labelled F1 of each pipeline with tops, on gold tokens, for each file of a
-folder, for all of them together, and for the sentences with a question, coordination,
-control, negation or a quotation, and those without a verb.
+prints the labelled F1 of each pipeline, including tops, on gold tokens: for each file
+of a folder, for all files together, and for sentences with a question, coordination,
+control, negation or a quotation, and sentences without a verb.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ARGUMENTS = {"ARG1", "ARG2", "ARG3", "ARG4"}
 
 
 def has_control(sentence: Record) -> bool:
-    """Whether a predicate and its argument share an argument: *Tom wants to go*."""
+    """Check whether a predicate and its argument share one: *Tom wants to go*."""
     arguments = {
         (head, dep) for head, dep, label in sentence.arcs if label in ARGUMENTS
     }
@@ -43,7 +43,7 @@ PHENOMENA: dict[str, Callable[[Record], bool]] = {
     "control": has_control,
     "negation": lambda each: any(label == "neg" for *_, label in each.arcs),
     "quotations": lambda each: not QUOTATION_MARKS.isdisjoint(each.words),
-    # By their gold frames, which begin with the part of speech.
+    # Gold frames begin with the part of speech.
     "no verb": lambda each: (
         not any((frame or "").startswith("v:") for frame in each.frames)
     ),
@@ -54,7 +54,7 @@ def parse(nlp: Language, docs: list[Doc]) -> list[Record]:
     """Parse sentences with their own tokens.
 
     nlp (Language): The pipeline.
-    docs (List[Doc]): The sentences, with gold graphs, which the pipeline does not see.
+    docs (List[Doc]): The sentences. Their gold graphs are hidden from the pipeline.
     RETURNS (List[Record]): The sentences with predicted graphs.
     """
     inputs = []

@@ -4,7 +4,7 @@
 
 trains the systems one after the other with `configs/quick.cfg`, the same seed and the
 same number of steps, and writes `learning.json`, `learning.md` and `learning.png`. The
-parsers use the tags of the files.
+parsers use the tags in the files.
 """
 
 from __future__ import annotations

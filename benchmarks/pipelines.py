@@ -7,7 +7,7 @@ pipelines take turns to parse the texts several times. Results are medians, and 
 are counted in the corpus. Only compare ratios within the same run.
 
 With `--peer supar/bin/python training/supar/model`, if these files exist, SuPar parses
-the same sentences in each round, in its own environment (see peer.py). Its input are
+the same sentences in each round, in its own environment (see peer.py). Its input is
 tokens, not raw text.
 """
 

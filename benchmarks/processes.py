@@ -89,7 +89,7 @@ def try_fault(fault: str, model: str | Path, texts: Path, folder: Path) -> Outco
 
     fault (str): One of FAULTS.
     model (str | Path): The pipeline.
-    texts (Path): The file to parse, long enough for the fault to happen in between.
+    texts (Path): The file to parse, long enough for the fault to occur while parsing.
     folder (Path): An empty folder for the output.
     RETURNS (Outcome): The outcome.
     """
@@ -143,8 +143,9 @@ def main() -> None:
     parser.add_argument("--model", default="en_sdp_dm_sm", help="package or folder")
     parser.add_argument("--times", type=int, default=10)
     args = parser.parse_args()
-    print("| fault | times | exit codes | most seconds | processes left", end="")
-    print(" | half-written files left | whole outputs |\n|---|---|---|---|---|---|---|")
+    print("| fault | times | exit codes | max. seconds | processes left", end="")
+    print(" | incomplete files left | complete outputs |")
+    print("|---|---|---|---|---|---|---|")
     with TemporaryDirectory() as name:
         texts = Path(name) / "in.jsonl"
         write_texts(texts)

@@ -48,7 +48,7 @@ def main() -> None:
     rows = []
     for threshold in tqdm(THRESHOLDS):
         for iterations in (2, 3, 10):
-            # The time of iterations is the difference to a parser without them.
+            # The time of iterations is the difference from a parser without them.
             parser_of = partial(load_parser, nlp, args.model, threshold)
             row = parse(parser_of(iterations), parser_of(0), gold)
             rows.append({"prune": threshold, "iterations": iterations, **row})
@@ -119,8 +119,8 @@ def gold_arcs_of(batch: Batch, references: list[Doc], attr: str) -> numpy.ndarra
 
 def to_table(rows: list[dict]) -> list[str]:
     lines = [
-        f"{rows[0]['words']} words. If anything is pruned, a word has 10 heads among "
-        "the candidates at the most. Time is that of inference, once they are chosen.",
+        f"{rows[0]['words']:,} words. When pruning, at most 10 heads per word remain. "
+        "The time is that of inference, without the choice of the candidates:",
         "",
         "| prune | iterations | pairs kept | candidates a word | gold arcs kept | LF1 "
         "| seconds |",

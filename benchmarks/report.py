@@ -30,13 +30,13 @@ def summary(rows: list[dict], batch_words: int) -> list[str]:
             "",
         ]
     lines += [
-        "**Growth** with the length n of a sentence, ms, 3 iterations; random factors "
-        f"of rank {RANK} with 91 labels, for pruned those of the pipeline, when the "
-        "candidates are known:",
+        "**Milliseconds by sentence length** n, 3 iterations, 91 labels. The factors "
+        f"are random and of rank {RANK}; the pruned column uses those of the pipeline "
+        "and excludes the choice of the candidates:",
         "",
         *table(rows, "growth", "n"),
         "",
-        "The same, peak memory in MB:",
+        "**Peak memory in MB**, in the same setting:",
         "",
         *table(rows, "growth", "n", value="peak_mb"),
         "",
@@ -49,8 +49,9 @@ def summary(rows: list[dict], batch_words: int) -> list[str]:
     lines += [
         f"Exponent of the time in n, from n = 40 on: {'; '.join(exponents)}.",
         "",
-        f"**A batch** of {batch_words} words of mixed lengths, factors of the "
-        "pipeline, the choice of the candidates included, ms:",
+        f"**Milliseconds for a batch** of {batch_words:,} words in sentences of mixed "
+        "lengths, with the factors of the pipeline, including the choice of the "
+        "candidates:",
         "",
         *table(rows, "batch", "iterations", mode="forward"),
         "",
@@ -58,7 +59,7 @@ def summary(rows: list[dict], batch_words: int) -> list[str]:
         "",
         *table(rows, "batch", "iterations", mode="backward"),
         "",
-        "**A parse** by the parser alone:",
+        "**Milliseconds for a parse**, by the parser alone:",
         "",
         "| part | ms | share |",
         "|---|---|---|",
@@ -109,10 +110,10 @@ def limit(rows: list[dict], gflops: float) -> list[str]:
         and not r["exclude_self"]
     )
     return [
-        f"**The physical limit**: {gflops:.0f} GFLOP/s is what this machine "
-        "reaches in one large multiplication of matrices. At that speed, the "
-        f"multiplications of exact inference (n = {n}, {labels} labels, 3 iterations) "
-        f"take {best:.1f} ms; with everything else it takes {ms:.1f} ms."
+        f"**Upper bound**: this machine reaches {gflops:.0f} GFLOP/s in one large "
+        "matrix multiplication. At that speed, the multiplications of exact inference "
+        f"(n = {n}, {labels} labels, 3 iterations) take {best:.1f} ms; inference takes "
+        f"{ms:.1f} ms in total."
     ]
 
 

@@ -2,12 +2,11 @@
 
     python benchmarks/scale.py --model en_sdp_dm_sm
 
-parses the same texts by `nlp.pipe` in one process, in two processes side by side and
-with `n_process=2`, and by `spacy_sdp.distributed.apply` with one and two workers. The
-time in which processes start and load the pipeline is not counted, for any system.
-Besides the time on the clock, it prints the CPU time, by which systems can be compared
-on a machine that others use, too. With `--growth`, two workers parse more and more
-words instead.
+parses the same texts with `nlp.pipe` in one process, in two processes side by side and
+with `n_process=2`, and with `spacy_sdp.distributed.apply` with one and two workers. The
+time to start processes and to load the pipeline is not included. In addition to the
+elapsed time, it prints the CPU time, which is comparable even on a busy machine. With
+`--growth`, two workers parse increasing numbers of words instead.
 """
 
 from __future__ import annotations
@@ -46,11 +45,11 @@ COLUMNS = ("words", "words/s", "CPU s per million words", "MB per worker")
 
 
 def write_texts(path: Path, words: int, source: Path | None) -> None:
-    """Write texts of about as many words as JSONL.
+    """Write texts with about this number of words as JSONL.
 
     path (Path): The file.
     words (int): The number of words.
-    source (Optional[Path]): Text to repeat, with a paragraph on a line. By default,
+    source (Optional[Path]): Text to repeat, with a paragraph on each line. Defaults to
         the example sentences.
     """
     if source is None:
@@ -66,7 +65,7 @@ def write_texts(path: Path, words: int, source: Path | None) -> None:
 
 
 def run_here(system: str, model: str, path: Path, part_size: int) -> dict[str, float]:
-    """Measure a system in this process and those that it starts."""
+    """Measure a system in this process and its child processes."""
     kind, workers, clauses = SYSTEMS[system]
     if kind == "pipe":
         return run_pipe(model, path, workers)
@@ -97,7 +96,7 @@ def run_pipe(model: str, path: Path, n_process: int) -> dict[str, float]:
     nlp = spacy.load(model)
     texts = [json.loads(line)["text"] for line in path.read_text().splitlines()]
     nlp(texts[0])
-    # Tells a process beside this one that it may begin, and waits for it.
+    # Signals to the other process that this one is ready, and waits for it.
     print("ready", flush=True)
     sys.stdin.readline()
     began, start, cpu = time.time(), time.perf_counter(), time.process_time()
@@ -106,7 +105,7 @@ def run_pipe(model: str, path: Path, n_process: int) -> dict[str, float]:
         "words": words,
         "seconds": time.perf_counter() - start,
         "began": began,
-        # That of other processes is not known.
+        # The CPU time of other processes is unknown.
         "cpu": time.process_time() - cpu if n_process == 1 else float("nan"),
         "memory": peak_memory(),
     }
@@ -115,7 +114,7 @@ def run_pipe(model: str, path: Path, n_process: int) -> dict[str, float]:
 def start(system: str, args: argparse.Namespace, path: Path) -> subprocess.Popen:
     command = [sys.executable, __file__, "--system", system, "--model", args.model]
     command += ["--path", str(path), "--part-size", str(args.part_size)]
-    # The workers of Ray give way to other processes by default, those of spaCy do not.
+    # By default, Ray's workers have a lower priority than other processes.
     environment = {**os.environ, "RAY_worker_niceness": "0", "OMP_NUM_THREADS": "1"}
     return subprocess.Popen(
         command,
@@ -128,10 +127,10 @@ def start(system: str, args: argparse.Namespace, path: Path) -> subprocess.Popen
 
 
 def measure(system: str, args: argparse.Namespace, path: Path) -> dict[str, Any]:
-    """Measure a system in processes of its own."""
+    """Measure a system in separate processes."""
     kind, workers, _ = SYSTEMS[system]
     if kind == "side by side":
-        # Both parse everything, so that none has less to do.
+        # Both parse all texts, so that they have the same amount of work.
         pair = [start("nlp.pipe", args, path) for _ in range(workers)]
     else:
         pair = [start(system, args, path)]

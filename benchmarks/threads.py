@@ -1,4 +1,4 @@
-"""Is a pipeline correct and faster when several threads use it at once?
+"""Is a pipeline correct and faster when several threads share it?
 
     python benchmarks/threads.py --model en_sdp_dm_sm
 
@@ -30,7 +30,7 @@ def main() -> None:
     torch.set_num_threads(1)
     texts = make_texts(100)
     print(f"{args.threads} threads, {args.calls} calls each, {len(texts)} texts")
-    print("pipeline        errors  differences  speed against one thread")
+    print("pipeline        errors  differences   speed vs. single thread")
     wrong = 0
     for model in args.model:
         errors, differences, speedup = measure(

@@ -2,14 +2,14 @@
 
     python scripts/correct_tags.py assets/erg/tsdb/gold corpus/tagger/wescience.spacy
 
-The tags of the open DM corpus are those of a tagger, which takes some verbs for nouns
-and some nouns for verbs. The derivation of a sentence says which lexical entry of the
-grammar each word is, and how it is inflected: "bark" in "Dogs bark." is a verb in the
-present tense.
+The tags of the open DM corpus are predicted by a tagger, which confuses some nouns and
+verbs. The derivation of a sentence contains the lexical entry and the inflection of
+each word: "bark" in "Dogs bark." is a verb in the present tense.
 
-Tags that depend on the treebank are removed, so that a tagger learns them from other
-data: those of punctuation, of words such as "n't", and of words that spaCy's tokenizer
-splits. The tag of "to" is IN unless an infinitive follows, as in UD English-EWT.
+Tags that differ between treebanks are removed, so that a tagger learns them from other
+data: the tags of punctuation, of words such as "n't", and of words that spaCy's
+tokenizer splits. "to" has the tag IN unless an infinitive follows, as in UD
+English-EWT.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ NOUNS = frozenset({"NN", "NNS", "NNP", "NNPS"})
 # The tags that a tagger confuses with those of verbs.
 OPEN = VERBS | NOUNS | {"JJ", "RB", "IN"}
 BASES = frozenset({"VB", "VBP"})
-# Inflectional rules of verbs, by how they begin, and the tags of such words.
+# Prefixes of the names of inflectional rules for verbs, with the tags of such words.
 INFLECTIONS = {
     "v_pst_": "VBD",
     "v_psp_": "VBN",
@@ -43,7 +43,8 @@ INFLECTIONS = {
     "v_prp_": "VBG",
     "v_3s-": "VBZ",
 }
-# Rules that make adjectives and gerunds of verbs: treebanks do not agree on their tags.
+# Rules that derive adjectives and gerunds from verbs, whose tags differ between
+# treebanks.
 DERIVATIONS = ("v_j-", "j_", "v_nger")
 BASE_FORM = "v_n3s-bse_"
 AUXILIARIES = "v_aux"
@@ -70,7 +71,7 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True)
 class Word:
-    """What the analysis says about a word."""
+    """A word in an analysis."""
 
     # The name of the lexical entry, and of the rules that were applied to it.
     entry: str
@@ -97,7 +98,7 @@ class Analysis:
     """The analysis of a sentence."""
 
     forms: list[str]
-    # None for words that the analysis says nothing about.
+    # None for words that the analysis does not include.
     words: list[Word | None]
 
 
@@ -162,7 +163,7 @@ def find_predications(mrs: str) -> tuple[set[Span], dict[Span, dict[str, str]]]:
 def find_entries(
     node: derivation.UDFNode, rules: tuple[str, ...] = ()
 ) -> Iterator[tuple[str, tuple[str, ...], Span]]:
-    """Yield the lexical entries that have one token, with their rules and spans."""
+    """Yield the lexical entries of single tokens, with their rules and spans."""
     for child in node.daughters:
         if isinstance(child, derivation.UDFNode):
             above = rules if len(node.daughters) == 1 else ()
@@ -197,10 +198,10 @@ def find_tag(tag: str, form: str, word: Word, *, has_do: bool) -> str:
 
     tag (str): The automatic tag.
     form (str): The word.
-    word (Word): What the analysis says about it.
-    has_do (bool): Whether the sentence has a form of "do". Then a base form has the
-        tense of "do".
-    RETURNS (str): The tag, which is the automatic one unless the analysis excludes it.
+    word (Word): The word in the analysis.
+    has_do (bool): Whether the sentence has a form of "do", whose tense a base form
+        then has in the analysis.
+    RETURNS (str): The automatic tag, unless the analysis excludes it.
     """
     if word.has(*DERIVATIONS, AUXILIARIES) or form.lower() == "thanks":
         return tag
@@ -221,7 +222,7 @@ def find_tag(tag: str, form: str, word: Word, *, has_do: bool) -> str:
 
 
 def find_tag_of_base(tag: str, event: dict[str, str], *, has_do: bool) -> str:
-    """Find out whether a base form is an infinitive or in the present tense."""
+    """Decide whether a base form is an infinitive or in the present tense."""
     tense = event.get("TENSE")
     if tense == "untensed" or event.get("SF") == "comm":
         return "VB"
@@ -233,7 +234,7 @@ def find_tag_of_base(tag: str, event: dict[str, str], *, has_do: bool) -> str:
 def drop_unclear_tags(
     tags: list[str | None], words: list[str], tokenizer: Tokenizer
 ) -> None:
-    """Remove the tags that treebanks do not agree on.
+    """Remove the tags that differ between treebanks.
 
     tags (List[Optional[str]]): The tags, which are changed.
     words (List[str]): The words.

@@ -1,13 +1,13 @@
-"""Make the tables of spaCy's rule lemmatizer.
+"""Create the tables of spaCy's rule lemmatizer.
 
     python scripts/lemma_tables.py en_ewt-ud-train.conllu corpus/lemmas.json
 
 The dictionaries are those of spacy-lookups-data (from WordNet) and lemminflect. spaCy's
-own rules for English find "hop" for "hoping", and need all base forms to choose between
-"hop" and "hope". Here the rules are endings that are learned from the dictionary, most
-specific first, and the words that they do not apply to are exceptions, so the tables
-are small, and unknown words get the most likely lemma. Words such as "is" and "them",
-and adjectives with a capital letter, are those of a treebank.
+own rules for English propose "hop" for "hoping", and need all base forms to choose
+between "hop" and "hope". Here, the rules are endings that are learned from the
+dictionary, most specific first, and words with other lemmas are exceptions. So the
+tables are small, and unknown words get the most likely lemma. Words such as "is" and
+"them", and capitalized adjectives, are taken from a treebank.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ INFLECTED = {
     "noun": ("NOUN", {"NN"}),
     "adj": ("ADJ", {"JJ"}),
 }
-# Parts of speech with few words, whose base form is the word in lower case.
+# Parts of speech with few words, whose base form is the lower-case word.
 CLOSED = ("adp", "adv", "aux", "cconj", "det", "intj", "part", "pron", "sconj")
-# The most common lemma of these forms is another one.
+# Forms whose most common lemma is different.
 CORRECTIONS = {"noun": {"leaves": "leaf"}}
-# An ending is learned from so many words, and has so many letters before those that
-# change.
+# Minimum number of words to learn an ending from, and maximum number of letters of an
+# ending before the letters that change.
 MIN_WORDS, MAX_CONTEXT = 10, 3
-# A word of the treebank is an exception if it occurs so often.
+# Minimum frequency of exceptions from the treebank.
 MIN_COUNT = 3
 
-# What replaces each ending.
+# The replacement of each ending.
 Rules = dict[str, str]
 Lemmas = dict[str, str]
 
@@ -66,15 +66,15 @@ def read_inflections(pos: str, base_forms: Iterable[str]) -> Lemmas:
 
 
 def is_word(text: str) -> bool:
-    """Check whether a text is a word in lower case."""
+    """Check whether a text is a lower-case word."""
     return text.isalpha() and text.islower()
 
 
 def learn_rules(lemmas: Lemmas) -> Rules:
-    """Learn what replaces the endings of words.
+    """Learn the replacements of word endings.
 
     lemmas (Dict[str, str]): The lemmas of the words.
-    RETURNS (Dict[str, str]): What replaces each ending.
+    RETURNS (Dict[str, str]): The replacement of each ending.
     """
     votes: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for word, lemma in lemmas.items():
@@ -90,7 +90,7 @@ def learn_rules(lemmas: Lemmas) -> Rules:
 
 
 def apply(rules: Rules, word: str) -> str:
-    """Replace the longest ending of a word that there is a rule for."""
+    """Replace the longest ending of a word that has a rule."""
     for start in range(len(word) + 1):
         if word[start:] in rules:
             return word[:start] + rules[word[start:]]
@@ -116,9 +116,9 @@ def read_lemmas(treebank: Path) -> Iterator[tuple[str, str, str]]:
 
 
 def make_tables(treebank: Path) -> dict[str, dict]:
-    """Make the tables.
+    """Create the tables.
 
-    treebank (Path): The treebank for words that the dictionaries do not have.
+    treebank (Path): The treebank for words that the dictionaries lack.
     RETURNS (Dict[str, dict]): The tables.
     """
     lookups = load_lookups("en", ["lemma_exc", "lemma_index"])
@@ -132,7 +132,7 @@ def make_tables(treebank: Path) -> dict[str, dict]:
             if is_word(form):
                 # spaCy's lemmatizer prefers the last one.
                 lemmas.setdefault(form, others[-1])
-        # If a base form is tagged as an inflected one, it stays as it is.
+        # If a base form is tagged as an inflected form, it does not change.
         known[pos] = dict(zip(base_forms, base_forms, strict=True)) | lemmas
         known[pos] |= CORRECTIONS.get(pos, {})
     for pos, word, lemma in read_lemmas(treebank):
@@ -155,13 +155,13 @@ def make_tables(treebank: Path) -> dict[str, dict]:
             }
             for pos, lemmas in known.items()
         },
-        # The index of base forms, which these rules do not need.
+        # These rules do not need an index of base forms.
         "lemma_index": {},
     }
 
 
 def to_list(rules: Rules) -> list[list[str]]:
-    """Sort rules, those of long endings first."""
+    """Sort rules, longest endings first."""
     return [
         [end, rules[end]] for end in sorted(rules, key=lambda end: (-len(end), end))
     ]

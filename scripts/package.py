@@ -27,20 +27,20 @@ DESCRIPTION = (
     "with sentence boundaries, tags and lemmas."
 )
 NOTES = (
-    "{encoder} The pipeline was trained on gold data, articles of Wikipedia and short "
-    "everyday sentences, questions, definitions and blogs, and on silver data: texts "
-    "of many kinds that a larger parser, on MPNet-base, has annotated. It predicts "
-    "arcs, tops and the senses of predicates (frames). It is for English only: of "
-    "other languages it makes an arbitrary graph without a warning. The top of a "
-    "question such as *What is X?*, headlines, lists and tweets are less reliable "
-    "than statements, and some sentences have no top. The scores are labelled F1, "
-    "tops included, on WeScience articles of Wikipedia (test), on a Sherlock Holmes "
-    "story, which is out-of-domain (ood), and on everyday sentences (everyday): on "
-    "gold tokens with predicted tags (sdp_lf_*), and on raw texts of 8 sentences "
-    "(sdp_lf_*_raw). Tags, lemmas and sentence boundaries are scored on the "
-    "development data of UD English-EWT. The scores are not comparable with those on "
-    "the DM of SemEval 2015, which has other texts and an older grammar. Licences of "
-    "the sources: {licences}."
+    "{encoder} The pipeline was trained on gold data (Wikipedia articles, short "
+    "everyday sentences, questions, definitions and blogs) and on silver data (texts "
+    "from many genres, annotated by a larger parser with MPNet-base). It predicts "
+    "arcs, tops and the senses of predicates (frames). It is for English only: for "
+    "text in other languages, it predicts arbitrary graphs without a warning. The "
+    "tops of questions such as *What is X?*, and the graphs of headlines, lists and "
+    "tweets, are less reliable than those of statements, and some sentences have no "
+    "top. The scores are labelled F1, including tops, on WeScience, a treebank of "
+    "Wikipedia articles (test), on a Sherlock Holmes story, which is out-of-domain "
+    "(ood), and on everyday sentences (everyday): on gold tokens with predicted tags "
+    "(sdp_lf_*), and on raw texts of 8 sentences (sdp_lf_*_raw). Tags, lemmas and "
+    "sentence boundaries are scored on the development data of UD English-EWT. The "
+    "scores are not comparable with those on the DM data of SemEval 2015, which has "
+    "other texts and an older grammar. Licences of the sources: {licences}."
 )
 ENCODERS = {
     "en_sdp_dm_sm": (
@@ -94,7 +94,7 @@ SOURCES: list[dict[str, str]] = [
         "license": CC_BY_SA_4,
     },
     {
-        "name": "all-mpnet-base-v2 (the encoder of the parser of the silver data)",
+        "name": "all-mpnet-base-v2 (encoder of the silver data's parser)",
         "url": "https://huggingface.co/sentence-transformers/all-mpnet-base-v2",
         "author": "sentence-transformers",
         "license": APACHE_2,
@@ -180,7 +180,7 @@ def write_licences(meta: dict[str, Any], path: Path) -> None:
 def make_portable(model: Path) -> None:
     """Remove local paths from the config of a pipeline."""
     nlp = spacy.load(model)
-    # The pipeline includes all that it needs.
+    # The pipeline is self-contained.
     if nlp.has_pipe(ENCODER):
         encoder = nlp.get_pipe(ENCODER).model
         encoder.attrs["name"] = MINILM["name"]
@@ -194,8 +194,8 @@ def make_portable(model: Path) -> None:
 
 
 def compress(wheel: Path, smaller: Path) -> Path:
-    """Copy a wheel with the best compression, which saves 7%. The checksums in it are
-    those of the files, so they stay the same."""
+    """Copy a wheel with maximum compression, which saves 7%. Its checksums are those of
+    the files, so they stay the same."""
     with (
         zipfile.ZipFile(wheel) as source,
         zipfile.ZipFile(smaller, "w", zipfile.ZIP_DEFLATED) as target,

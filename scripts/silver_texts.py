@@ -1,13 +1,13 @@
-"""Collect English sentences of many kinds for silver data from downloaded sources.
+"""Collect English sentences from many genres for silver data.
 
     python scripts/assets.py assets/silver --files scripts/silver_texts.json
     python scripts/silver_texts.py assets/silver corpus/silver-texts.jsonl
 
 silver_texts.json names the repositories, commits, licences and authors of the sources.
-The folder of downloads has a subfolder for each source. The output is a JSONL file, one
-sentence a line: {"text": ..., "source": ..., "kind": ...}. The same files always give
-the same output: where a source has more sentences than needed, those with the lowest
-hash are kept. No sentence is written twice, whatever its source.
+The folder of downloads has a subfolder for each source. The output is a JSONL file with
+one sentence per line: {"text": ..., "source": ..., "kind": ...}. It is reproducible: if
+a source has more sentences than needed, the sentences with the lowest hashes are kept.
+Duplicates are removed, also across sources.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ LETTERS = re.compile(r"[^\W\d_]")
 LAST_LATIN_LETTER = "\u024f"
 
 
-# Sentences of test suites that parsers of this annotation are also tested on.
+# Sentences of test suites for this annotation.
 HELD_OUT = {"what is the longest river in the united states"}
 
 
 class Source(NamedTuple):
-    """Where the sentences of a source come from, and how many are taken at most."""
+    """The files of a source, and the maximum number of sentences."""
 
     kind: str
     limit: int
@@ -86,13 +86,13 @@ def hash_of(text: str) -> str:
 
 
 def normalize(text: str) -> str:
-    """Compose characters and make every white space one blank."""
+    """Compose characters, and replace all whitespace with single spaces."""
     text = unicodedata.normalize("NFC", text).replace("\ufeff", "")
     return re.sub(r"\s+", " ", text).strip()
 
 
 def is_sentence(text: str) -> bool:
-    """Whether a text is a clean and not too long sentence or phrase in English."""
+    """Check whether a text is a clean English sentence or phrase, and not too long."""
     words = WORD.findall(text)
     if not words or len(words) > MAX_WORDS or MARKUP.search(text):
         return False
@@ -107,7 +107,7 @@ def is_sentence(text: str) -> bool:
 
 
 def function_words(words: list[str]) -> int:
-    """Count the function words, contracted ones like I'm included."""
+    """Count the function words, including contractions such as I'm."""
     return sum(re.split(r"['\u2019]", word.lower())[0] in STOP_WORDS for word in words)
 
 
@@ -140,7 +140,7 @@ def detokenize(text: str) -> str:
 
 
 def read_text(path: Path) -> str:
-    """Read a text file, in UTF-8 or in the code page of Windows."""
+    """Read a text file, in UTF-8 or the Windows code page."""
     data = path.read_bytes()
     try:
         return data.decode("utf-8-sig")
@@ -153,20 +153,20 @@ def read_lines(path: Path) -> Iterator[str]:
 
 
 def read_conllu(path: Path) -> Iterator[str]:
-    """Read the text of a treebank in the CoNLL-U format, without marks of notes."""
+    """Read the text of a CoNLL-U treebank, without footnote marks."""
     for line in read_lines(path):
         if line.startswith("# text = "):
             yield re.sub(r" ?\[\d+\]", "", line.removeprefix("# text = "))
 
 
 def read_trivia(path: Path) -> Iterator[str]:
-    """Read questions that stand between #Q and ^, maybe on more than one line."""
+    """Read questions between #Q and ^, which may span several lines."""
     for match in re.finditer(r"^#Q ([^^]*)^\^", read_text(path), re.MULTILINE):
         yield from split_sentences(match.group(1))
 
 
 def read_rated_questions(path: Path) -> Iterator[str]:
-    """Read questions with the share of raters who find them well-formed."""
+    """Read questions, with the share of raters who consider them well-formed."""
     for line in read_lines(path):
         question, rating = line.split("\t")
         if float(rating) >= 0.6:
@@ -212,9 +212,10 @@ def read_captions(path: Path) -> Iterator[str]:
 
 
 def read_tweets(path: Path) -> Iterator[str]:
-    """Read tweets or comments of a corpus in the CoNLL format for named entities.
+    """Read tweets or comments from a corpus in the CoNLL format for named entities.
 
-    Links go, and whatever does not look English: a fifth must be function words.
+    Removes links, and texts that are probably not English: at least a fifth of the
+    words must be function words.
     """
     for lines in PARAGRAPHS.split(read_text(path)):
         tokens = [line.split("\t")[0] for line in lines.splitlines()]
@@ -226,7 +227,7 @@ def read_tweets(path: Path) -> Iterator[str]:
 
 
 def read_chat(path: Path) -> Iterator[str]:
-    """Read the messages of a chat, but not of bots, without names of addressees."""
+    """Read the messages of a chat, except for bots, without names of addressees."""
     for line in read_lines(path):
         match = re.match(r"\[\d\d:\d\d\] <(\w+)> (?:[\w|`\[\]-]+[:,] )?(.*)", line)
         if match and not match.group(1).startswith("ubot"):
@@ -243,7 +244,7 @@ def read_book(path: Path) -> Iterator[str]:
 
 
 def read_play(path: Path) -> Iterator[str]:
-    """Read what is said in a play, without the names of speakers."""
+    """Read the spoken lines of a play, without the names of speakers."""
     for paragraph in book_paragraphs(path):
         match = re.match(r"[A-Z][A-Z.' ]*[A-Z]\b\.?", paragraph)
         speech = paragraph[match.end() :] if match else paragraph
@@ -252,7 +253,7 @@ def read_play(path: Path) -> Iterator[str]:
 
 
 def read_dictionary(path: Path) -> Iterator[str]:
-    """Read definitions: what comes after the headword and its part of speech."""
+    """Read definitions: the text after the headword and its part of speech."""
     for paragraph in book_paragraphs(path):
         match = re.match(r"[A-Z' -]+, (?:n|adj|adv|v\.[it]|n\.pl|pp)\.\s+", paragraph)
         if match:
@@ -260,7 +261,7 @@ def read_dictionary(path: Path) -> Iterator[str]:
 
 
 def book_paragraphs(path: Path) -> Iterator[str]:
-    """Read the paragraphs between the first and the last lines about the ebook."""
+    """Read the paragraphs between the header and the footer of the ebook."""
     text = read_text(path).replace("\r\n", "\n")
     body = re.split(r"\*\*\* ?(?:START|END) OF TH[^*]*\*\*\*", text)[1]
     for paragraph in PARAGRAPHS.split(body):
@@ -268,7 +269,7 @@ def book_paragraphs(path: Path) -> Iterator[str]:
 
 
 def read_article(path: Path) -> Iterator[str]:
-    """Read an article with one paragraph a line, the first of them a headline."""
+    """Read an article with one paragraph per line, starting with the headline."""
     for line in read_lines(path):
         if line.strip() not in {"Elementary", "Intermediate", "Advanced"}:
             yield from split_sentences(line)
@@ -277,7 +278,8 @@ def read_article(path: Path) -> Iterator[str]:
 def read_markdown(path: Path) -> Iterator[str]:
     """Read the prose of a page in Markdown: title, headings, paragraphs and lists.
 
-    What starts with a small letter goes: it comes after something that is not prose.
+    Sentences that start with a lower-case letter are removed, because they continue
+    something that is not prose.
     """
     text = read_text(path)
     if front := re.match(r"---[ ]*\n.*?\n---[ ]*\n", text, re.DOTALL):
@@ -306,7 +308,7 @@ def read_recipe(path: Path) -> Iterator[str]:
 
 
 def read_command_help(path: Path) -> Iterator[str]:
-    """Read what a command does, and what its examples do."""
+    """Read the descriptions of a command and of its examples."""
     for line in read_lines(path):
         line = re.sub(r"\[([A-Za-z]+)\]", r"\1", line.replace("`", ""))
         if line.startswith("- "):

@@ -4,8 +4,8 @@
 
 Treebanks have edited text, in which sentences begin with a capital letter, end in
 punctuation and follow each other with a space. Users also write headlines, messages,
-lists, and lines that end at some width. The output has every sentence twice, as it is
-and varied, in Docs of up to 8 sentences. Graphs are kept.
+lists, and lines of a limited width. The output has every sentence twice, unchanged and
+varied, in Docs of up to 8 sentences. Graphs are kept.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ CLOSING = "\"'”’)]}»"  # noqa: RUF001
 
 
 def capitalize(word: str) -> str:
-    """Write a word as in a headline."""
+    """Capitalize a word, as in a headline."""
     return word[:1].upper() + word[1:]
 
 
-# How sentences are written, and what share of them.
+# The spellings of sentences, with their shares.
 CASES = {str: 0.2, str.lower: 0.5, str.upper: 0.2, capitalize: 0.1}
 # The share of sentences without their full stop.
 UNSTOPPED = 0.7
 # The share of varied texts with lines of a limited width, and the widths.
 WRAPPED, WIDTHS = 0.33, range(50, 81)
-# What follows a sentence with final punctuation, and one without it: in an edited text,
-# and in a message.
+# The separators after a sentence with final punctuation, and after one without: in an
+# edited text, and in a message.
 STOPPED = {" ": 0.85, "\n": 0.08, "\n\n": 0.07}
 TITLES = {" ": 0.1, "\n": 0.6, "\n\n": 0.3}
 MESSAGES = {" ": 0.4, "\n": 0.4, "\n\n": 0.2}
@@ -80,7 +80,7 @@ def to_texts(sentences: Sequence[Record], *, varied: bool) -> Iterator[Record]:
 
 
 def choose(chances: Mapping[T, float]) -> T:
-    """Choose one of several things by their chances."""
+    """Choose one of several values at random, given their probabilities."""
     return random.choices(list(chances), list(chances.values()))[0]
 
 
@@ -90,7 +90,7 @@ def is_stopped(sentence: Record) -> bool:
 
 
 def rewrite(sentence: Record) -> Record:
-    """Write a sentence as in a message or a headline."""
+    """Vary a sentence, as in a message or a headline."""
     words = list(map(choose(CASES), sentence.words))
     if words[-1] == FULL_STOP and random.random() < UNSTOPPED:
         last = len(words) - 1
@@ -101,7 +101,7 @@ def rewrite(sentence: Record) -> Record:
 
 
 def wrap(sentence: Record, width: int) -> Record:
-    """Break the lines of a sentence, which begins anywhere in a line."""
+    """Wrap the lines of a sentence that starts at a random position in a line."""
     between = gaps(sentence)
     column = random.randrange(width)
     for i, word in enumerate(sentence.words):
@@ -113,7 +113,7 @@ def wrap(sentence: Record, width: int) -> Record:
 
 
 def gaps(sentence: Record) -> list[str]:
-    """Give the whitespace after each word of a sentence but the last."""
+    """Get the whitespace after each word of a sentence, except for the last."""
     text = sentence.text or ""
     return [
         text[end:start]
@@ -122,7 +122,7 @@ def gaps(sentence: Record) -> list[str]:
 
 
 def with_words(sentence: Record, words: list[str], between: list[str]) -> Record:
-    """Copy a sentence with other words, of which the last one may be missing."""
+    """Copy a sentence with other words. The last word may be missing."""
     pairs = zip_longest(words, between[: len(words) - 1], fillvalue="")
     columns = {name: getattr(sentence, name)[: len(words)] for name in COLUMNS}
     return replace(
@@ -146,7 +146,7 @@ def main() -> None:
 
 
 def plain(sentence: Record) -> Record:
-    """Remove what does not apply to other texts: the tree, ids of words and notes."""
+    """Remove annotations that do not apply to other texts, such as the tree."""
     return replace(
         sentence,
         comments=[],

@@ -3,10 +3,11 @@
     python scripts/word_vectors.py training/teacher/model-best corpus/small/vectors \
         corpus/dm/train.spacy corpus/small/silver.spacy
 
-The vector of a word is the mean of the transformer's vectors of its occurrences, in the
-first principal components of all words, with unit variance on average. A small parser
-without a transformer learns from them what words mean that are rare in its own data.
-Writes a pipeline for `paths.vectors`, with the most frequent words, lower-cased.
+The vector of a word is the mean of the transformer's vectors of its occurrences,
+reduced to the first principal components of all words, with unit variance on average.
+From these vectors, a small parser without a transformer learns the meaning of words
+that are rare in its own data. Writes a pipeline for `paths.vectors`, with the most
+frequent words in lower case.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ class WordMeans:
         """Add occurrences of words.
 
         words (List[str]): The words.
-        vectors (np.ndarray): The vector of each.
+        vectors (np.ndarray): The vector of each occurrence.
         """
         rows = [self.rows.setdefault(word, len(self.rows)) for word in words]
         if len(self.rows) > len(self.counts):

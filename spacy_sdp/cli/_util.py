@@ -1,4 +1,4 @@
-"""Shared code of the commands: options, reading of files, and error handling."""
+"""Shared code of the commands: options, reading files, and error handling."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def annotate_cli(
         typer.Option(
             metavar="FILE",
             help="Development or test data, whose sentences are left out. Can be "
-            "given several times.",
+            "repeated.",
         ),
     ] = None,
     attr: Annotated[
@@ -60,8 +60,8 @@ def annotate_cli(
     """Create silver data: parse texts, and keep the most confident parses.
 
     An INPUT is a file of texts, as for `sdp parse`, or a treebank in any other format
-    that `sdp convert` reads. Tables have their texts in a column "text". Of a treebank,
-    only texts and sentence boundaries are used. Confidence is the mean log-probability
+    that `sdp convert` reads. Tables must have a column "text". Only the texts and
+    sentence boundaries of a treebank are used. Confidence is the mean log-probability
     of the arcs in a sentence.
     """
     with user_errors():
@@ -101,7 +101,7 @@ def _read_words(paths: list[Path]) -> Iterator[list[str]]:
 
 
 def _to_doc(sentence: Record, nlp: Language) -> Doc:
-    """Create a Doc of a sentence with the tokenizer, without annotations."""
+    """Tokenize a sentence, without annotations."""
     if sentence.text is None:
         doc = Doc(nlp.vocab, words=sentence.words)
     else:

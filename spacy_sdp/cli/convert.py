@@ -100,8 +100,8 @@ def convert_cli(
     the English Resource Grammar and is converted to DM. If an input is invalid, no
     output is written.
 
-    With --docs, the sentences of a Doc are separated by a space, or by a line break if
-    the first one has no final punctuation, as a heading or an item of a list.
+    With --docs, the sentences of a Doc are separated by a space, or by a line break
+    after a sentence without final punctuation, such as a heading or a list item.
 
     .spacy files are merged with all annotations of their Docs, unless an option changes
     sentences or columns. Text formats have no documents, so each sentence becomes a
@@ -239,7 +239,7 @@ def _change(
 
 
 def _join(sentences: Iterable[Record], docs: int) -> Iterator[Record]:
-    """Join sentences to documents of a fixed number of sentences."""
+    """Join sentences into documents of a fixed number of sentences."""
     previous: Record | None = None
     for number, sentence in enumerate(sentences):
         sentence.starts_document = number % docs == 0
@@ -255,7 +255,7 @@ def _join(sentences: Iterable[Record], docs: int) -> Iterator[Record]:
 def _end_line(sentence: Record) -> None:
     """Add a line break to a sentence without final punctuation, as real text has."""
     text = (sentence.text or "").rstrip()
-    # Without a space after it, it is not at the end of a line.
+    # No line can end here if no space follows.
     if text and sentence.space_after is not False and not ENDED.search(text):
         sentence.text = text + "\n"
         sentence.space_after = False

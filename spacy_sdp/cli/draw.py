@@ -65,7 +65,7 @@ def draw_cli(
         ),
     ] = 0,
     frames: Annotated[
-        bool, typer.Option("--frames", help="Write the frames of words after them.")
+        bool, typer.Option("--frames", help="Show the frame of each word.")
     ] = False,
     title: Annotated[
         str | None, typer.Option(help="Title of the page. [default: the input's name]")
@@ -77,7 +77,7 @@ def draw_cli(
     The page is a self-contained file. It has a picture of each sentence, tables of its
     clauses and predicates, and a filter by text and label. Pictures can be saved as SVG
     and PNG, graphs as JSON, and clauses as CSV. With --gold, arcs in both graphs,
-    missed arcs and invented arcs have different colours.
+    missing arcs and spurious arcs have different colours.
 
     To draw the graphs of your own texts, use sdp parse --to html.
     """

@@ -72,7 +72,7 @@ def evaluate_cli(
     ] = -1,
     metric: Annotated[
         Metric,
-        typer.Option(help="That of the SDP tasks, or of the shared task MRP 2019."),
+        typer.Option(help="Metric of the SDP shared tasks, or of MRP 2019."),
     ] = Metric.sdp,
     representation: Annotated[
         Representation,
@@ -162,7 +162,7 @@ def _without_graph(doc: Doc, attr: str) -> Doc:
 
 
 def _with_split_labels(sentences: Iterable[Record]) -> Iterator[Record]:
-    """Yield sentences in which several labels between two words are several arcs."""
+    """Yield sentences with a separate arc for each label between two words."""
     for sentence in sentences:
         arcs = [
             (head, dep, label)

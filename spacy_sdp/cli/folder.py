@@ -42,11 +42,11 @@ def parse_to_folder(
         from ..distributed.job import apply
     except ImportError as error:
         raise ValueError(
-            f"A folder as output needs more packages ({error}): "
+            f"Writing to a folder requires additional packages ({error}): "
             "pip install 'spacy-sdp[ray]'."
         ) from None
     if not inputs:
-        raise typer.BadParameter("Give the files or folders to parse.")
+        raise typer.BadParameter("Specify the files or folders to parse.")
     try:
         with _quiet(), _Progress() as watch:
             summary = apply(
@@ -72,7 +72,7 @@ def _show(summary: Summary, output: str) -> None:
         f"{summary.errors:,} rows with errors",
         f"{summary.retries:,} retries",
         f"{summary.written:,} files written",
-        f"{summary.skipped:,} already there",
+        f"{summary.skipped:,} already complete",
     ]
     text = f"{output}: {'; '.join(counts)}"
     if summary.failures:
@@ -83,10 +83,10 @@ def _show(summary: Summary, output: str) -> None:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Discard what Ray writes to the console, and keep our own messages on stderr.
+    """Discard Ray's console output, and keep our own messages on stderr.
 
-    Ray writes about workers that it starts again from C++, so the file descriptor is
-    redirected. Its log files have everything.
+    Ray reports restarted workers from C++, so redirect the file descriptor. Its log
+    files are complete.
     """
     console = os.dup(2)
     with ExitStack() as stack:

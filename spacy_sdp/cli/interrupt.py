@@ -78,7 +78,7 @@ def signals_held() -> Iterator[None]:
 
 @contextmanager
 def note_signals() -> Iterator[list[int]]:
-    """Note a signal that asks the command to end, so that it can end when it is ready.
+    """Record a signal that asks the command to end, so that it can end when ready.
 
     A second signal has its usual effect. Signals that are ignored, as by `nohup`, are
     still ignored.

@@ -64,8 +64,8 @@ def parse_cli(
             "--output",
             "-o",
             metavar="FILE",
-            help="File to write; - for standard output. Or a folder that ends with /, "
-            "which may be a URI, for Parquet.",
+            help="File to write (- for standard output), or folder for Parquet files: "
+            "a path or URI that ends with /.",
         ),
     ] = STANDARD_STREAM,
     from_format: Annotated[
@@ -133,12 +133,12 @@ def parse_cli(
         str | None,
         typer.Option(
             metavar="ADDRESS",
-            help="Folders only: Ray cluster. [default: started here for the workers]",
+            help="Folders only: Ray cluster. [default: start Ray on this machine]",
         ),
     ] = None,
     gpus: Annotated[
         float,
-        typer.Option(min=0, help="Folders only: GPUs, or share of one, of a worker."),
+        typer.Option(min=0, help="Folders only: GPUs per worker, can be a fraction."),
     ] = 0,
     id_column: Annotated[
         str | None,
@@ -191,8 +191,8 @@ def parse_cli(
             raise typer.BadParameter("In a folder, the output is --to parquet.")
         if errors_path is not None or n_process is not None:
             raise typer.BadParameter(
-                "If the output is a folder, errors are a column, so omit --errors, and "
-                "--n-process is --workers."
+                "If the output is a folder, errors are written to a column: omit "
+                "--errors, and use --workers instead of --n-process."
             )
         with user_errors(), exit_on_signals():
             parse_to_folder(
@@ -215,11 +215,11 @@ def parse_cli(
     if workers != 1 or ray_address or gpus or id_column or docs or not clauses:
         raise typer.BadParameter(
             "--workers, --ray-address, --gpus, --id-column, --docs and --no-clauses "
-            "need a folder: end the --output with /."
+            "require a folder: end the --output with /."
         )
     output_path = Path(output)
     if not inputs and (sys.stdin is None or sys.stdin.isatty()):
-        raise typer.BadParameter('Give a text to parse, as in sdp parse "It works."')
+        raise typer.BadParameter('Specify a text, as in sdp parse "It works."')
     if from_format is not None and from_format not in INPUT_FORMATS:
         raise typer.BadParameter(
             f"--from: unknown format {from_format!r}; choose one of "
@@ -248,7 +248,7 @@ def parse_cli(
                 parsing = parse_in_processes(
                     texts, nlp, size, n_process, model, threshold
                 )
-            # Close it in any case, so that no process is left.
+            # Always close it, so that no process is left.
             with closing(parsing) as parsed:
                 results = Interruptible(
                     _watch(parsed, errors, text_column, attr, total)

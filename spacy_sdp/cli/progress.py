@@ -1,4 +1,4 @@
-"""The progress of a command in words per second, with the time left."""
+"""The progress of a command in words per second, with the remaining time."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class Progress(AbstractContextManager):
     def __init__(self, total: int | None, **settings: Any) -> None:
         """Create the bar.
 
-        total (Optional[int]): The size of the input in bytes, or None if it is not
-            known. Then the bar shows no time left.
+        total (Optional[int]): The size of the input in bytes. If None, the bar does not
+            show the remaining time.
         settings (Any): Other settings of tqdm.
         """
         self.total = total or None
@@ -33,10 +33,10 @@ class Progress(AbstractContextManager):
         self.words = 0
 
     def update(self, words: int, position: int) -> None:
-        """Show that a text is parsed.
+        """Advance the bar after a text.
 
         words (int): The number of words in the text.
-        position (int): The part of the input up to the end of the text, in bytes.
+        position (int): The size of the input up to the end of the text, in bytes.
         """
         self.words += words
         if self.total is None:

@@ -82,7 +82,7 @@ def find_output_format(path: Path, format: str | None) -> str:
 
 
 def check_output_format(path: Path, format: str) -> None:
-    """Raise an error if a package is missing that the output requires."""
+    """Raise an error if a package that the output requires is missing."""
     if format in TABLES and find_table_kind(path) == "parquet":
         import_pyarrow()
 
@@ -96,14 +96,14 @@ def write_results(
     *,
     conjuncts: bool = False,
 ) -> None:
-    """Write parse results, either all of them or nothing.
+    """Write parse results, either all of them or none.
 
     results (Iterable[Result]): The Docs.
     path (Path): The file, or `-` for standard output.
     format (str): One of OUTPUT_FORMATS.
     attr (str): The attribute with the graphs.
     title (str): The title of the page, for html.
-    conjuncts (bool): Whether to give a clause for each part of a coordination.
+    conjuncts (bool): Whether to distribute coordinated subjects and objects.
     """
     kind = find_table_kind(path)
     if format in TABLES and kind != "text":
@@ -179,7 +179,7 @@ def _to_rows(
 
 
 def _rename(context: dict[str, Any], columns: Iterable[str]) -> dict[str, Any]:
-    """Rename those columns of the input that the table has, too."""
+    """Rename columns of the input that the table also has."""
     taken = {*columns}
     renamed = {}
     for name, value in context.items():
@@ -208,7 +208,7 @@ def _to_table(doc: Doc, format: str, attr: str, conjuncts: bool) -> str:
 
 
 def _others(row: Row) -> Iterator[str]:
-    """Yield what a clause has in further columns, with their names."""
+    """Yield the other columns of a clause that are not empty, with their names."""
     for name, value in row.items():
         if value and name not in (*MAIN_COLUMNS, *HIDDEN_COLUMNS):
             yield name if value is True else f"{name}: {value}"

@@ -148,10 +148,10 @@ class Server(ThreadingHTTPServer):
     def answer(self, question: Any) -> dict[str, Any]:
         """Parse a text.
 
-        question (Dict[str, str]): The `text`, the name of the `pipeline`, and that of
-            an `other` one to compare it with, if any.
+        question (Dict[str, str]): The `text`, the name of the `pipeline`, and
+            optionally of an `other` pipeline to compare it with.
         RETURNS (Dict[str, Any]): The graphs of each sentence as `html`, and the results
-            of the pipelines in JSON as `records`.
+            of the pipelines for JSON as `records`.
         """
         if not isinstance(question, dict):
             raise RequestError("expected an object", HTTPStatus.BAD_REQUEST)

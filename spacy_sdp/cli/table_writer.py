@@ -29,8 +29,8 @@ TABLE_KIND_OF_SUFFIX = {
 def find_table_kind(path: Path) -> str:
     """Find the format of a table.
 
-    path (Path): The file; text for `-` and other suffixes than those of tables.
-    RETURNS (str): "csv", "tsv", "jsonl", "parquet" or "text".
+    path (Path): The file.
+    RETURNS (str): "csv", "tsv", "jsonl" or "parquet" by its suffix, otherwise "text".
     """
     if str(path) == STANDARD_STREAM:
         return "text"
@@ -40,18 +40,18 @@ def find_table_kind(path: Path) -> str:
 def write_table(
     rows: Iterable[Row], columns: Mapping[str, type], path: Path, kind: str
 ) -> None:
-    """Write rows to a file, either all of them or nothing.
+    """Write rows to a file, either all of them or none.
 
     rows (Iterable[Row]): The rows, which may have further columns.
-    columns (Mapping[str, type]): The columns that all rows have, which are the last
-        ones of the table, with the types of their values.
+    columns (Mapping[str, type]): The columns that all rows have, with the types of
+        their values. They are the last columns of the table.
     path (Path): The file.
     kind (str): "csv", "tsv", "jsonl" or "parquet".
     """
     if kind == "jsonl":
         write_records(rows, path, lambda row, _: format_object(row))
         return
-    # Only after the last row, all columns and types are known.
+    # All columns and types are only known after the last row.
     with TemporaryFile() as file, atomic_write(path) as output:
         spool = _Spool(file, rows)
         names = [name for name in spool.columns if name not in columns]
@@ -86,7 +86,7 @@ def _write_csv(
     writer.writerow(columns)
     for row in spool:
         writer.writerow([_to_cell(row.get(name)) for name in columns])
-    # The output stays open, because it is closed elsewhere.
+    # Keep the output open, because it is closed elsewhere.
     text.detach()
 
 
@@ -106,7 +106,7 @@ def _write_parquet(
             found = _find_type(pyarrow, [row.get(name) for row in batch])
             types[name] = _unify(pyarrow, types[name], found)
     for name in names:
-        # A column without values has texts, so that other tables can be appended.
+        # Columns without values become text, so that other tables can be appended.
         if pyarrow.types.is_null(types[name]):
             types[name] = pyarrow.string()
     schema = pyarrow.schema({**types, **{name: own[columns[name]] for name in columns}})
@@ -142,7 +142,7 @@ def _to_array(pyarrow: Any, rows: list[Row], field: Any) -> Any:
 
 
 def _to_cell(value: Any) -> str:
-    """Give a value as text, without quotation marks; None is an empty cell."""
+    """Convert a value to text, without quotation marks; None is an empty cell."""
     if value is None:
         return ""
     if isinstance(value, str):

@@ -55,7 +55,7 @@ class Input:
     place (Dict[str, int]): The position in a file: the `line`, or the `number` of the
         row or the `doc`.
     row (Optional[Dict[str, Any]]): The other columns, if the file has any.
-    position (int): The part of all inputs that is read with this text, in bytes.
+    position (int): The size of the inputs up to the end of this text, in bytes.
     """
 
     text: str | Doc
@@ -139,12 +139,12 @@ def read_inputs(
 
 
 def total_size(arguments: list[str], format: str | None) -> int | None:
-    """Get the size of all inputs, of which `Input.position` is a part.
+    """Get the size of all inputs, to compare with `Input.position`.
 
     arguments (List[str]): Texts, names of files, or `-` for standard input.
     format (Optional[str]): One of INPUT_FORMATS for all files, as in `read_inputs`.
-    RETURNS (Optional[int]): The number of bytes, or None if nobody knows how far an
-        input is read: standard input, and `.spacy` files, which are read as a whole.
+    RETURNS (Optional[int]): The number of bytes, or None if the progress is unknown:
+        for standard input, and for `.spacy` files, which are read as a whole.
     """
     for argument in filter(is_file, arguments):
         if argument == STANDARD_STREAM or _find_format(argument, format) == "spacy":

@@ -75,7 +75,7 @@ def parse_in_processes(
     model: str | None,
     threshold: float | None,
 ) -> Generator[tuple[Input, Parsed], None, None]:
-    """Parse texts in other processes, which end with this generator.
+    """Parse texts in other processes, which end together with this generator.
 
     inputs (Iterable[Input]): The texts, which are read lazily.
     nlp (Language): The pipeline with the vocabulary of the Docs.

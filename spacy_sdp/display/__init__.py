@@ -49,9 +49,9 @@ def render(
         scroll, instead of returning them. By default, notebooks are detected
         automatically, unless `page` is set.
     gold (Doc | Span | SemanticGraph | Iterable): Gold graphs of the same words to
-        compare with. They are drawn below the words. Colours mark arcs that are in both
-        graphs, missed or invented. (Text has no colours.)
-    frames (bool): Write the frames after the words, as in "sleeps/v:e-x".
+        compare with. They are drawn below the words. Colours mark arcs in both graphs,
+        missing arcs and spurious arcs. (Text has no colours.)
+    frames (bool): Show the frame of each word, as in "sleeps/v:e-x".
     attr (str): The attribute of Docs and Spans with the graph.
     RETURNS (Optional[str]): The drawings of all sentences or the page, or None if they
         are displayed in a notebook.

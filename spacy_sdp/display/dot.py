@@ -13,7 +13,7 @@ def draw_dot(picture: Picture) -> str:
     """Draw a sentence as a graph for Graphviz.
 
     picture (Picture): The words and arcs.
-    RETURNS (str): A `digraph`, without words that are not in the graph.
+    RETURNS (str): A `digraph`, only with words that are in the graph.
     """
     # Arcs in both graphs are drawn once.
     arcs = picture.above + [arc for arc in picture.below if arc.kind != MATCH]

@@ -46,7 +46,7 @@ class PlacedArc:
     dep_x: float = 0.0
     # The result of a comparison: "", "match", "missed" or "invented".
     kind: str = ""
-    # Which arc of the sentence it is, or is a piece of.
+    # The number of the arc in the sentence, the same for all pieces of an arc.
     number: int = 0
 
     @property
@@ -124,7 +124,7 @@ def place(
     word_widths (Sequence[float]): The width of each word.
     above (List[PlacedArc]): The arcs above the words. Their positions are set.
     below (List[PlacedArc]): The arcs below the words.
-    label_widths (Sequence[float]): The width of each arc's label, first those above.
+    label_widths (Sequence[float]): The width of each arc's label, above and then below.
     measures (Measures): The distances to use.
     borders (Collection[int]): Positions at which all arcs end in the same point.
     RETURNS (Layout): The layout.
@@ -171,7 +171,7 @@ def place_in_rows(
     word_widths (Sequence[float]): The width of each word.
     above (List[PlacedArc]): The arcs above the words.
     below (List[PlacedArc]): The arcs below the words.
-    label_widths (Sequence[float]): The width of each arc's label, first those above.
+    label_widths (Sequence[float]): The width of each arc's label, above and then below.
     measures (Measures): The distances to use.
     width (float): Maximum width of a row. A row with a single word can be wider.
     end_widths (Sequence[float]): The width of each word in the label of an arc that
@@ -187,7 +187,7 @@ def place_in_rows(
     start, size = 0, len(word_widths)
     while start < size or not rows:
         row = None
-        # Only try what could fit, because this is most of the work.
+        # Only try rows that could fit, because this takes most of the time.
         if sum(word_widths[start:]) <= width:
             row = place_row(range(start, size))
         if row is None or row.layout.width > width:

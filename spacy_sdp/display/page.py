@@ -38,7 +38,7 @@ class ClauseRow(NamedTuple):
 
     clause: Clause
     kind: str  # the result of a comparison, as for arcs
-    details: list[tuple[str, Phrase]]  # adjuncts and the like, by name
+    details: list[tuple[str, Phrase]]  # adjuncts and other parts, by name
 
 
 def draw_page(
@@ -52,8 +52,8 @@ def draw_page(
 
     pictures (Iterable[Picture]): The sentences, which are drawn one at a time.
     title (str): The title of the page.
-    names (Optional[Tuple[str, str]]): What the graphs above and below the words are, if
-        the pictures compare two graphs.
+    names (Optional[Tuple[str, str]]): The names of the graphs above and below the
+        words, if the pictures compare two graphs.
     minify (bool): Whether to remove line breaks from the pictures.
     YIELDS (str): HTML.
     """
@@ -106,7 +106,7 @@ def draw_article(
     """Render a sentence as HTML: its picture and tables of its clauses and arcs.
 
     picture (Picture): The words and arcs.
-    names (Optional[Tuple[str, str]]): What the two graphs are, if there are two.
+    names (Optional[Tuple[str, str]]): The names of the graphs, if there are two.
     minify (bool): Whether to remove line breaks from the picture.
     RETURNS (str): HTML, which templates do not escape again.
     """
@@ -130,7 +130,7 @@ def draw_article(
 
 
 def _clause_tables(picture: Picture) -> list[list[ClauseRow] | None]:
-    """Get the rows of each graph's table, or None if clauses cannot be found."""
+    """Get the rows of each graph's table, or None if clauses cannot be extracted."""
     found = picture.clauses()
     if len(found) == 1:
         return [_clause_rows(found[0], lambda clause: "")]
@@ -154,7 +154,7 @@ def _to_key(clause: Clause) -> tuple[str, ...]:
 
 
 def _details(clause: Clause) -> Iterator[tuple[str, Phrase]]:
-    """Yield what the table of clauses has no own column for."""
+    """Yield the parts of a clause that have no separate column in the table."""
     for name in ADJUNCTS:
         yield from ((name, phrase) for phrase in getattr(clause, name))
     yield from (

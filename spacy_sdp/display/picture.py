@@ -19,15 +19,15 @@ MATCH, MISSED, INVENTED = "match", "missed", "invented"
 
 
 class ClauseIndex:
-    """The clauses of a graph by verb, which are found when a page asks for them."""
+    """The clauses of a graph by verb, extracted on demand."""
 
     def __init__(self, graph: SemanticGraph) -> None:
         self.graph = graph
 
     @cached_property
     def by_verb(self) -> dict[int, list[Clause]] | None:
-        """RETURNS (Optional[Dict[int, List[Clause]]]): None if there is no way to find
-        clauses, because the Doc has no tags or the graph is in another formalism.
+        """RETURNS (Optional[Dict[int, List[Clause]]]): The clauses, or None if they
+        cannot be extracted: without tags, or from graphs in another formalism.
         """
         try:
             clauses = self.graph.clauses()
@@ -51,9 +51,9 @@ class Picture:
     tops: dict[int, str] = field(default_factory=dict)
     above: list[PlacedArc] = field(default_factory=list)
     below: list[PlacedArc] = field(default_factory=list)
-    # Whether labels have the meaning that `explain` gives.
+    # Whether `explain` describes the labels.
     is_dm: bool = False
-    # The clauses of the graph, and those of the gold graph if there is one.
+    # The clauses of the graph, and of the gold graph if there is one.
     clause_indices: list[ClauseIndex] = field(default_factory=list)
 
     @property
@@ -84,7 +84,7 @@ def make_pictures(
     gold (Optional[SemanticGraph]): A gold graph of the same words to compare with,
         which is drawn below the words.
     span (Optional[Span]): Draw only these words.
-    frames (bool): Write the frame of a word, if any, after it.
+    frames (bool): Show the frame of each word.
     YIELDS (Picture): The pictures, without whitespace tokens.
     """
     if gold is not None and [t.text for t in gold.doc] != [t.text for t in graph.doc]:
@@ -148,7 +148,7 @@ def _find_tops(graph: SemanticGraph, index: dict[int, int]) -> list[int]:
 
 
 def _compare(picture: Picture, gold_tops: list[int]) -> None:
-    """Mark arcs and tops as matching, missed or invented."""
+    """Mark arcs and tops as matching, missing or spurious."""
     picture.tops = {
         **{top: MATCH if top in gold_tops else INVENTED for top in picture.tops},
         **{top: MISSED for top in gold_tops if top not in picture.tops},

@@ -119,7 +119,7 @@ def draw_svg(
 def _draw_row(
     picture: Picture, row: Row, width: float, y: float
 ) -> tuple[list[str], float]:
-    """Draw a row that starts at a height; give its elements and its own height."""
+    """Draw a row at a vertical position. Returns its elements and its height."""
     layout = row.layout
     mirrored = is_right_to_left(picture.text)
     heights = [_height(side) for side in (layout.above, layout.below)]
@@ -157,7 +157,7 @@ def _draw_arc(
     start: float,
     direction: int,
 ) -> tuple[str, str]:
-    """Draw the line of an arc in a row, with its tip if it has one, and its label."""
+    """Draw the line of an arc in a row, its tip if any, and its label."""
     arc = picture.arcs[piece.number]
     head, dep = across(piece.head_x), across(piece.dep_x)
     y = start + direction * piece.level * LEVEL_HEIGHT
@@ -206,7 +206,7 @@ def _height(arcs: list[PlacedArc]) -> float:
 
 
 def _shorten(word: str) -> str:
-    """Shorten a word that is written in a label."""
+    """Shorten a word in a label."""
     return word if len(word) <= LONGEST_END else f"{word[: LONGEST_END - 1]}…"
 
 

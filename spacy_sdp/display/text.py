@@ -73,7 +73,7 @@ def _cross(row: Row, column: int, char: str, other: str) -> None:
 
 
 def _put_label(row: Row, start: int, end: int, label: str) -> None:
-    """Write a label on its line, near the middle, where it hides no crossing."""
+    """Write a label on its line, near the middle, without hiding crossings."""
     width = display_width(label)
     middle = (start + end - width) // 2
     places = sorted(range(start, end - width + 1), key=lambda i: abs(i - middle))

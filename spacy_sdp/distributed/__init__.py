@@ -1,4 +1,4 @@
-"""Corpora that are larger than a machine, on Ray Data."""
+"""Parsing of large corpora, on one or several machines with Ray Data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Work on parts, in this process or on Ray."""
+"""Processing of parts, in this process or on Ray."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from typing import Any
 from .inputs import Part
 from .worker import PART, REPORT, Report, Worker
 
-# Blocks that Ray keeps in mind. Parts beyond share blocks.
+# Maximum number of Ray blocks. If there are more parts, they share blocks.
 MAX_BLOCKS = 10_000
-# The memory of Ray's object store, which only has parts and reports. The least that
-# Ray accepts is 75 MB.
+# The memory of Ray's object store, which only holds parts and reports. Ray's minimum is
+# 75 MB.
 OBJECT_STORE = 100 * 2**20
 
 
 @dataclass(frozen=True)
 class Engine:
-    """Where the work is done.
+    """Runs workers, in this process or on Ray.
 
     workers (int): The number of workers.
     address (Optional[str]): The address of a Ray cluster, or "local" to start Ray here.
         If None, Ray is only used with several workers.
-    gpus (float): The GPUs, or the share of a GPU, of each worker.
+    gpus (float): The GPUs per worker, can be a fraction.
     """
 
     workers: int
@@ -37,12 +37,12 @@ class Engine:
 
     @property
     def uses_ray(self) -> bool:
-        """RETURNS (bool): Whether the work is done on Ray."""
+        """RETURNS (bool): Whether workers run on Ray."""
         return self.workers > 1 or self.address is not None
 
     @contextmanager
     def connected(self) -> Iterator[None]:
-        """Start Ray or connect to it, unless this process did so already."""
+        """Start Ray or connect to it, unless it is already initialized."""
         if not self.uses_ray:
             yield
             return
@@ -71,7 +71,7 @@ class Engine:
                 f"There is no Ray cluster at {self.address} ({error})."
             ) from None
         if main:
-            # Ray has replaced it.
+            # Ray has replaced the handler.
             signal.signal(signal.SIGTERM, before)
         try:
             yield
@@ -81,12 +81,12 @@ class Engine:
     def run(
         self, parts: Sequence[Part], worker: type[Worker], *args: Any
     ) -> Generator[Report, None, None]:
-        """Let workers work on parts.
+        """Process parts with workers.
 
         parts (Sequence[Part]): The parts.
-        worker (Type[Worker]): What to do.
+        worker (Type[Worker]): The type of the workers.
         args (Any): The arguments that a worker is created with.
-        YIELDS (Report): What came of each part, in any order.
+        YIELDS (Report): The report of each part, in any order.
         """
         if not parts:
             return
@@ -110,8 +110,8 @@ class Engine:
             fn_constructor_args=args,
             batch_size=None,
             batch_format="pyarrow",
-            # The pool begins with what there is, and grows with the cluster. With
-            # one task at a time, the rest is left to workers that come later.
+            # The pool starts with the available workers, and grows with the cluster.
+            # Actors get one task at a time, so that tasks are left for later workers.
             compute=ray.data.ActorPoolStrategy(
                 min_size=1,
                 max_size=size,
@@ -131,10 +131,10 @@ def _import_ray() -> Any:
         import ray.data
     except ImportError:
         raise ValueError(
-            "Several workers need Ray: pip install 'spacy-sdp[ray]'."
+            "Several workers require Ray: pip install 'spacy-sdp[ray]'."
         ) from None
     for handler in logging.getLogger("ray.data").handlers:
-        # Its file has everything.
+        # Ray's log file is complete.
         if isinstance(handler, logging.StreamHandler):
             handler.setLevel(logging.ERROR)
     return ray

@@ -28,11 +28,11 @@ FORMAT_OF_SUFFIX = {
 }
 FORMATS = tuple(FORMAT_OF_SUFFIX.values())
 COMPRESSED = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}
-# The rows at the beginning of a JSONL file that tell the types of its columns.
+# Number of rows at the start of a JSONL file that determine the types of its columns.
 ROWS_FOR_TYPES = 1000
 ROWS_IN_TABLE = 1024
 CHARS_IN_TABLE = 2**20
-# Bytes that Parquet files are read in.
+# Buffer size for reading Parquet files, in bytes.
 BUFFER = 2**20
 TEXT_SCHEMA = pa.schema(
     [("source", pa.string()), ("line", pa.int64()), ("text", pa.string())]
@@ -41,12 +41,12 @@ TEXT_SCHEMA = pa.schema(
 
 @dataclass(frozen=True)
 class Part:
-    """A part of an input file, which becomes a file of its own.
+    """A part of an input file, with a separate output file.
 
     uri (str): The input file.
     name (str): The output file, in the output folder.
     format (str): One of FORMATS.
-    start (int): The first row in Parquet, or the offset in bytes where lines begin.
+    start (int): The first row in Parquet, or the offset of the first line in bytes.
     end (Optional[int]): The end, or None for the end of the file.
     size (int): The size in bytes, for the progress.
     """
@@ -84,11 +84,11 @@ class InputFile:
     def parts(self, part_size: int) -> list[Part]:
         """Divide the file into parts.
 
-        Lines of JSONL and rows of Parquet can be read from any place on. In CSV, line
-        breaks may be in quotes, so a file is one part.
+        Reading can start at any line of JSONL and any row of Parquet. In CSV, cells may
+        contain line breaks, so a file is one part.
 
         part_size (int): The size of a part in bytes, uncompressed in Parquet.
-        RETURNS (List[Part]): The parts, which have the same size, roughly.
+        RETURNS (List[Part]): The parts, of roughly the same size.
         """
         size = self.location.size
         stem, suffix = posixpath.splitext(self.name)
@@ -133,7 +133,7 @@ def find_inputs(uris: Iterable[str], format: str | None) -> list[InputFile]:
     for uri in uris:
         location = Location.find(uri)
         if not location.exists():
-            raise FileNotFoundError(f"{uri}: there is no such file or folder.")
+            raise FileNotFoundError(f"{uri}: no such file or folder.")
         if location.is_folder():
             names = location.files()
             inside = [
@@ -144,7 +144,7 @@ def find_inputs(uris: Iterable[str], format: str | None) -> list[InputFile]:
             ]
             if not inside:
                 raise FileNotFoundError(
-                    f"{uri}: the folder has no file with one of the suffixes "
+                    f"{uri}: no file in this folder has one of the suffixes "
                     f"{', '.join(FORMAT_OF_SUFFIX)}."
                 )
             found += inside
@@ -181,13 +181,13 @@ def _reading(location: Location) -> Iterator[None]:
 
 
 def read_schema(part: Part) -> pa.Schema:
-    """Give the columns of an input file, which are the same for all of its parts."""
+    """Get the columns of an input file, which are the same for all of its parts."""
     return _read_schema(part.uri, part.format, Location.find(part.uri).stamp)
 
 
 @lru_cache(maxsize=64)
 def _read_schema(uri: str, format: str, stamp: object) -> pa.Schema:
-    # The stamp is that of a file, so that a changed file is read again.
+    # The size and time of the file, so that a changed file is read again.
     location = Location.find(uri)
     with _reading(location):
         if format == "parquet":
@@ -202,16 +202,16 @@ def _read_schema(uri: str, format: str, stamp: object) -> pa.Schema:
         return TEXT_SCHEMA
 
 
-# Rows of an input, and for each the reason if it cannot be read.
+# Rows of an input, and for each row the reason if it cannot be read.
 Rows = tuple[pa.Table, list[str | None]]
 
 
 def read_rows(part: Part) -> Iterator[Rows]:
-    """Read the rows of a part, a little at a time.
+    """Read the rows of a part in small tables.
 
     part (Part): The part.
     YIELDS (Tuple[pyarrow.Table, List[Optional[str]]]): Rows in the schema of
-        `read_schema`, and for each of them None, or the reason if it cannot be read.
+        `read_schema`, and for each row None, or the reason if it cannot be read.
     """
     location = Location.find(part.uri)
     with _reading(location):
@@ -229,7 +229,7 @@ def read_rows(part: Part) -> Iterator[Rows]:
         yield from _to_tables(rows, schema)
 
 
-# A row as values of the columns, and None or the reason if it cannot be read.
+# The values of a row by column, and None, or the reason if it cannot be read.
 Row = tuple[dict[str, Any], str | None]
 
 
@@ -273,7 +273,7 @@ def _read_parquet(location: Location, start: int, end: int) -> Iterator[pa.Table
 def _read_group(
     file: pq.ParquetFile, group: int, start: int, end: int
 ) -> Iterator[pa.Table]:
-    """Yield the rows of a row group from `start` to `end`, which may be outside."""
+    """Yield the rows of a row group between `start` and `end`, which may exceed it."""
     first = 0
     for batch in file.iter_batches(ROWS_IN_TABLE, row_groups=[group]):
         last = first + len(batch)
@@ -303,8 +303,8 @@ def _open(location: Location, start: int = 0) -> Iterator[BinaryIO]:
 def _read_lines(
     location: Location, start: int = 0, end: int | None = None
 ) -> Iterator[tuple[int, bytes]]:
-    """Read the lines that begin in a range of bytes, with their offsets."""
-    # The line at `start` begins there if the byte before it ends a line.
+    """Read the lines that start in a range of bytes, with their offsets."""
+    # A line starts at `start` if the byte before it ends a line.
     offset = max(0, start - 1)
     with _open(location, offset) as file:
         if start:
@@ -329,9 +329,9 @@ def _read_line(file: BinaryIO, location: Location, offset: int) -> bytes:
 
 
 def _find_types(location: Location) -> pa.Schema:
-    """Find the columns of a JSONL file and their types, in its first rows.
+    """Find the columns of a JSONL file and their types, from its first rows.
 
-    Columns with values of several types, lists or objects have JSON as text.
+    Columns with lists, objects or values of several types contain JSON as text.
     """
     kinds: dict[str, set[type]] = {}
     for _, line in islice(_read_lines(location), ROWS_FOR_TYPES):
@@ -380,7 +380,7 @@ def _read_jsonl(
 
 
 def _convert(value: Any, schema: pa.Schema, key: str) -> Any:
-    """Convert a value of JSON to the type of its column."""
+    """Convert a JSON value to the type of its column."""
     if key not in schema.names:
         raise ValueError(
             f"the first {ROWS_FOR_TYPES:,} rows of the file have no {key!r}"
@@ -409,7 +409,7 @@ def _read_csv(location: Location, delimiter: str) -> Iterator[Row]:
     with _open(location) as raw:
         for row in read_csv(raw, location.uri, delimiter)[1]:
             cells = row.cells if isinstance(row.cells, dict) else {}
-            # An id is kept if another cell is not valid.
+            # Keep the id if another cell is invalid.
             values = {k: cell for k, cell in cells.items() if not INVALID.search(cell)}
             where = f", in line {row.number} of {location.uri}"
             yield values, row.reason and row.reason + where

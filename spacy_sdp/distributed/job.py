@@ -22,24 +22,24 @@ from .manifest import SCRATCH, check_manifest, locked
 from .storage import Location
 from .worker import HashIds, ParsePart, Plan, Report, hash_id, read_ids
 
-# Bytes of a part: what is lost at most if a worker dies.
+# Bytes of a part: the maximum to parse again if a worker dies.
 PART_SIZE = 4 * 2**20
-# Duplicate ids that a message names.
+# Maximum number of duplicate ids in a message.
 MAX_NAMED = 3
 
 
 @dataclass
 class Summary:
-    """What came of a job.
+    """The outcome of a job.
 
-    rows (int): The rows that were parsed, with those that have errors.
-    words (int): The tokens in these rows.
-    errors (int): The rows with an error.
-    retries (int): How often a part was begun again, as its worker had died.
-    written (int): The files that were written.
-    skipped (int): The files that were there already.
-    seconds (float): The time.
-    cpu (float): The CPU time of the workers, without loading, in seconds.
+    rows (int): The number of parsed rows, including rows with errors.
+    words (int): The number of tokens in these rows.
+    errors (int): The number of rows with an error.
+    retries (int): How often a part was restarted because its worker died.
+    written (int): The number of files that were written.
+    skipped (int): The number of files that were already complete.
+    seconds (float): The duration in seconds.
+    cpu (float): The CPU time of the workers in seconds, without loading.
     memory (int): The peak memory of a worker, in bytes.
     failures (Dict[str, str]): Files that were not written, with the reasons.
     """
@@ -56,7 +56,7 @@ class Summary:
     failures: dict[str, str] = field(default_factory=dict)
 
     def add(self, report: Report) -> None:
-        """Add what came of a part."""
+        """Add the report of a part."""
         self.cpu += report.cpu
         self.retries += report.attempts - 1
         self.memory = max(self.memory, report.memory)
@@ -69,7 +69,7 @@ class Summary:
         self.written += 1
 
 
-# Is told the size of the input in bytes, and then what came of each part.
+# A callback that gets the size of the input in bytes first, and then each report.
 Watch = Callable[[int, Report | None], None]
 
 
@@ -94,7 +94,7 @@ def apply(
 ) -> Summary:
     """Parse files, and write a folder of Parquet.
 
-    What the folder already has is kept. So calling it again after an interruption
+    Complete files in the folder are kept, so calling it again after an interruption
     parses the rest.
 
     inputs (Sequence[str]): Parquet, JSONL, CSV, TSV and text files, or folders of them,
@@ -103,21 +103,22 @@ def apply(
     model (str): The pipeline: a package, or a folder that all machines have.
     format (Optional[str]): The format of the input. By default, the suffixes decide.
     text_column (str): The column with the texts.
-    id_column (Optional[str]): A column whose values must differ.
+    id_column (Optional[str]): A column whose values must be unique.
     workers (int): The number of workers, each with a pipeline and one thread.
     ray_address (Optional[str]): The address of a Ray cluster, or "local" to start Ray
-        on this machine. By default, several workers do so, and one works without Ray.
-    gpus (float): The GPUs, or the share of a GPU, of each worker.
+        on this machine. By default, several workers start Ray, and one runs without.
+    gpus (float): The GPUs per worker, can be a fraction.
     attr (str): The attribute in which the parser stores its graphs.
     threshold (Optional[float]): The minimum probability of an arc.
-    batch_size (Optional[int]): The texts in a batch. Defaults to the pipeline's.
+    batch_size (Optional[int]): The number of texts in a batch. Defaults to the
+        pipeline's.
     clauses (bool): Whether to extract clauses, if the pipeline has a tagger.
     docs (bool): Whether to add the column `docbin` with each Doc as a DocBin.
     part_size (int): The size in bytes of the parts that Parquet and JSONL files are
         divided into.
     watch (Optional[Callable[[int, Optional[Report]], None]]): Called with the size of
         the input in bytes and None, and then with the report of each part.
-    RETURNS (Summary): What came of it.
+    RETURNS (Summary): The outcome.
     """
     start = time.monotonic()
     files = find_inputs(inputs, format)
@@ -137,7 +138,7 @@ def apply(
     scratch = f"{SCRATCH}/{uuid.uuid4().hex}"
     with locked(folder):
         if folder.is_local:
-            # Of jobs that were killed.
+            # Left by jobs that were killed.
             (folder / SCRATCH).delete()
         try:
             check_manifest(
@@ -199,7 +200,7 @@ def find_pipeline(model: str) -> tuple[str, str]:
 
 
 def _divide(files: Iterable[InputFile], size: int, summary: Summary) -> list[Part]:
-    """Divide files into parts. Files that cannot be read are failures."""
+    """Divide files into parts. Files that cannot be read are added to the failures."""
     parts = []
     for file in files:
         try:
@@ -218,7 +219,7 @@ def _divide(files: Iterable[InputFile], size: int, summary: Summary) -> list[Par
 
 
 def _check_ids(engine: Engine, parts: Sequence[Part], id_column: str) -> None:
-    """Raise an error if an id occurs twice. This takes eight bytes for each row."""
+    """Raise an error if ids are not unique. This takes eight bytes per row."""
     reports = list(engine.run(parts, HashIds, id_column))
     for report in reports:
         if report.failure is not None:
@@ -245,6 +246,6 @@ def _check_ids(engine: Engine, parts: Sequence[Part], id_column: str) -> None:
     if named:
         more = f" and {len(named) - MAX_NAMED:,} more" if len(named) > MAX_NAMED else ""
         raise ValueError(
-            f"The ids in {id_column!r} must differ, but some occur several times: "
+            f"The ids in {id_column!r} must be unique, but some occur several times: "
             f"{', '.join(named[:MAX_NAMED])}{more}."
         )

@@ -1,4 +1,4 @@
-"""The manifest of an output folder: which job its files are of."""
+"""The manifest of an output folder, which identifies the job of its files."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ SCRATCH = "_temporary"
 def locked(output: Location) -> Iterator[None]:
     """Keep other jobs from writing to a folder, until this process ends.
 
-    Only a local folder can be locked. Jobs on the same folder of another file system do
-    the same work twice, but as files appear under their names when they are complete,
-    they do no harm.
+    Only local folders can be locked. On other file systems, two jobs on the same folder
+    do the same work twice, which is harmless, because files only appear under their
+    names when they are complete.
 
     output (Location): The folder.
     """
@@ -47,10 +47,10 @@ def check_manifest(
     files: list[InputFile],
     temporary: Location,
 ) -> None:
-    """Write the manifest, or raise an error if the folder is of another job.
+    """Write the manifest, or raise an error if the folder belongs to another job.
 
     output (Location): The output folder.
-    settings (Mapping[str, Any]): All that the output depends on.
+    settings (Mapping[str, Any]): All settings that the output depends on.
     files (List[InputFile]): The input files. Others may be added later.
     temporary (Location): The name of the manifest until it is complete.
     """
@@ -62,7 +62,7 @@ def check_manifest(
             old, new = before["settings"].get(key), settings.get(key)
             if old != new:
                 raise ValueError(
-                    f"{output.uri} was begun with {key} = {json.dumps(old)}, not "
+                    f"{output.uri} was started with {key} = {json.dumps(old)}, not "
                     f"{json.dumps(new)}. Use the same settings to resume, or another "
                     "output folder."
                 )
@@ -70,14 +70,14 @@ def check_manifest(
             if sizes.get(name, size) != size:
                 raise ValueError(
                     f"The input {name} has {sizes[name]:,} bytes now, and had {size:,} "
-                    f"when {output.uri} was begun. Use another output folder."
+                    f"when {output.uri} was started. Use another output folder."
                 )
         sizes = {**before["inputs"], **sizes}
         if sizes == before["inputs"]:
             return
     elif any(name.endswith(".parquet") for name in output.files()):
         raise ValueError(
-            f"{output.uri} has Parquet files of something else. Use an empty folder."
+            f"{output.uri} already has other Parquet files. Use an empty folder."
         )
     data = {"settings": dict(settings), "inputs": sizes}
     manifest.write((json.dumps(data, indent=1) + "\n").encode(), temporary)

@@ -14,8 +14,8 @@ from ..pipeline.batches import Parsed, parse_batch
 from ..pipeline.loading import load_pipeline
 from .schema import ERROR, parse_schema, to_columns
 
-# The characters of the texts that are parsed together, unless one has more. Together
-# with `nlp.max_length`, this bounds the memory of a worker.
+# Maximum number of characters to parse together, unless a single text has more. With
+# `nlp.max_length`, this limits the memory of a worker.
 MAX_CHARS = 100_000
 
 
@@ -31,8 +31,8 @@ class ParseBatch:
             compute=ray.data.ActorPoolStrategy(size=4),
         )
 
-    The result has the columns of the input and those of `parse_schema`. Texts that
-    cannot be parsed have the reason in the column `error`.
+    The result has the columns of the input and those of `parse_schema`. The column
+    `error` has the reason why a text cannot be parsed.
     """
 
     def __init__(
@@ -54,11 +54,12 @@ class ParseBatch:
         text_column (str): The column with the texts.
         attr (str): The attribute in which the parser stores its graphs.
         threshold (Optional[float]): The minimum probability of an arc.
-        batch_size (Optional[int]): The texts in a batch. Defaults to the pipeline's.
+        batch_size (Optional[int]): The number of texts in a batch. Defaults to the
+            pipeline's.
         clauses (bool): Whether to extract clauses, if the pipeline has a tagger.
         docs (bool): Whether to add the column `docbin` with each Doc as a DocBin.
-        threads (int): The threads of PyTorch.
-        gpu (bool): Whether to use the GPU that Ray gives to the actor (`num_gpus`).
+        threads (int): The number of PyTorch threads.
+        gpu (bool): Whether to use the GPU that Ray assigns to the actor (`num_gpus`).
         """
         torch.set_num_threads(threads)
         if gpu:
@@ -78,7 +79,7 @@ class ParseBatch:
 
     @property
     def name(self) -> str:
-        """RETURNS (str): The name of the pipeline, as of its package."""
+        """RETURNS (str): The name of the pipeline, the same as of its package."""
         return f"{self.nlp.meta['lang']}_{self.nlp.meta['name']}"
 
     @property
@@ -100,7 +101,7 @@ class ParseBatch:
         return self.parse(table, [None] * len(table))
 
     def parse(self, table: pa.Table, reasons: Sequence[str | None]) -> pa.Table:
-        """Parse the texts of a table, except for rows that have errors already.
+        """Parse the texts of a table, except for rows that already have errors.
 
         table (pyarrow.Table): The table.
         reasons (Sequence[Optional[str]]): The error of each row, or None.
@@ -118,7 +119,7 @@ class ParseBatch:
         return table
 
     def _pieces(self, texts: Sequence[str | None]) -> Iterator[tuple[int, int]]:
-        """Yield the start and the end of texts that are parsed together."""
+        """Yield the start and the end of each slice of texts to parse together."""
         start = chars = 0
         for i, text in enumerate(texts):
             size = len(text or "")
@@ -156,7 +157,7 @@ class ParseBatch:
 
 
 def check_columns(given: pa.Schema, text_column: str, added: pa.Schema) -> None:
-    """Raise an error unless a table has texts, and no column that a parse adds.
+    """Raise an error unless a table has texts, and none of the columns to add.
 
     given (pyarrow.Schema): The schema of the input.
     text_column (str): The column with the texts.
@@ -165,7 +166,7 @@ def check_columns(given: pa.Schema, text_column: str, added: pa.Schema) -> None:
     if text_column not in given.names:
         raise ValueError(
             f"There is no column {text_column!r} with the texts, only "
-            f"{', '.join(given.names)}. Name the column with 'text_column'."
+            f"{', '.join(given.names)}. Specify the column with 'text_column'."
         )
     kind = given.field(text_column).type
     if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):

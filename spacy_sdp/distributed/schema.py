@@ -62,9 +62,9 @@ def _list_of(columns: dict[str, pa.DataType]) -> pa.ListType:
 
 
 def parse_schema(*, docs: bool = False) -> pa.Schema:
-    """Give the columns that a parse adds to those of the input.
+    """Get the columns that a parse adds to the input.
 
-    docs (bool): Whether there is a column with the Docs.
+    docs (bool): Whether to include the column with the Docs.
     RETURNS (pyarrow.Schema): The schema. All columns can be null.
     """
     columns = {
@@ -86,12 +86,12 @@ def to_columns(
 ) -> tuple[dict[str, pa.Array], list[str | None]]:
     """Convert Docs to the columns of `parse_schema` that depend on them.
 
-    docs (Sequence[Optional[Doc]]): The Docs, None for texts that were not parsed.
+    docs (Sequence[Optional[Doc]]): The Docs, or None for texts that were not parsed.
     attr (str): The attribute with the graphs.
     clauses (bool): Whether to extract clauses, from Docs that have tags.
     with_docs (bool): Whether to add the Docs.
     RETURNS (Tuple[Dict[str, pyarrow.Array], List[Optional[str]]]): The columns, and for
-        each Doc the reason if its clauses cannot be extracted.
+        each Doc None, or the reason why its clauses cannot be extracted.
     """
     graphs = [None if doc is None else get_graph(doc, attr) for doc in docs]
     clause_rows: list[list[tuple[Any, ...]] | None] = []
@@ -150,9 +150,9 @@ def _to_lists(
 ) -> pa.ListArray:
     """Build a column of lists of structs, from flat columns.
 
-    This takes a fraction of the time that Arrow needs for dictionaries.
+    This is many times faster than converting dictionaries with Arrow.
     """
-    # An offset that is null makes the list that starts there null.
+    # A null offset makes the list that starts there null.
     offsets: list[int | None] = []
     rows: list[tuple[Any, ...]] = []
     for each in lists:

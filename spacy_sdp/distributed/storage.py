@@ -1,4 +1,4 @@
-"""Files and folders, local or on anything that pyarrow or fsspec can open."""
+"""Files and folders, local or in any file system that pyarrow or fsspec supports."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from pyarrow import fs
 class Location:
     """A path in a file system.
 
-    uri (str): The absolute path or the URI, by which other processes find it.
+    uri (str): The absolute path or the URI, for use in other processes.
     filesystem (pyarrow.fs.FileSystem): The file system.
-    path (str): The path in it.
+    path (str): The path in the file system.
     """
 
     uri: str
@@ -33,13 +33,13 @@ class Location:
         RETURNS (Location): The location.
         """
         if "://" not in uri:
-            # An absolute path, because workers have other working directories.
+            # Make the path absolute, because workers have other working directories.
             uri = str(Path(uri).absolute())
             return cls(uri, *fs.FileSystem.from_uri(uri))
         try:
             return cls(uri, *fs.FileSystem.from_uri(uri))
         except ValueError:
-            # Not one of pyarrow's own.
+            # Not supported by pyarrow itself.
             import fsspec
 
             found, path = fsspec.core.url_to_fs(uri)
@@ -47,7 +47,7 @@ class Location:
 
     @property
     def is_local(self) -> bool:
-        """RETURNS (bool): Whether this is a folder of this machine, or mounted."""
+        """RETURNS (bool): Whether the path is on this machine, or mounted."""
         return isinstance(self.filesystem, fs.LocalFileSystem)
 
     def __truediv__(self, name: str) -> Location:
@@ -58,7 +58,7 @@ class Location:
         )
 
     def exists(self) -> bool:
-        """RETURNS (bool): Whether there is a file or folder."""
+        """RETURNS (bool): Whether the file or folder exists."""
         return self._info.type != fs.FileType.NotFound
 
     def is_folder(self) -> bool:
@@ -90,11 +90,11 @@ class Location:
         )
 
     def make_folder(self) -> None:
-        """Create the folder, with those that it is in."""
+        """Create the folder and its parents."""
         self.filesystem.create_dir(self.path, recursive=True)
 
     def delete(self) -> None:
-        """Delete the file or folder, if there is one."""
+        """Delete the file or folder if it exists."""
         if self.is_folder():
             self.filesystem.delete_dir(self.path)
         elif self.exists():
@@ -109,7 +109,7 @@ class Location:
     def new_file(self, temporary: Location) -> Iterator[Any]:
         """Open a file for writing that only appears when it is complete.
 
-        temporary (Location): Its name until then, in the same file system.
+        temporary (Location): Its name while incomplete, in the same file system.
         YIELDS: The file.
         """
         for folder in (self, temporary):
@@ -121,7 +121,7 @@ class Location:
             file.close()
             self.filesystem.move(temporary.path, self.path)
         except BaseException:
-            # What was wrong comes up again when the file is closed.
+            # Closing the file raises the same error again.
             with suppress(OSError):
                 file.close()
             with suppress(OSError):

@@ -1,4 +1,4 @@
-"""What a worker does: it parses parts of the input, and writes them."""
+"""Workers, which parse parts of the input and write the results."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from .parse_batch import ParseBatch, check_columns
 from .schema import ERROR, parse_schema
 from .storage import Location
 
-# How often a part is begun if the worker dies each time.
+# Maximum number of attempts at a part if the worker dies each time.
 MAX_ATTEMPTS = 3
-# Bytes of parsed rows in Arrow that are written at once, as a row group.
+# Bytes of parsed rows in Arrow that are written together, as a row group.
 ROW_GROUP = 2**24
 # The columns in the datasets of Ray.
 PART, REPORT = "part", "report"
@@ -32,21 +32,21 @@ PART, REPORT = "part", "report"
 
 @dataclass
 class Report:
-    """What came of a part.
+    """The outcome of a part.
 
     name (str): The output file of the part.
     size (int): The size of the input in bytes.
     rows (int): The number of rows.
     words (int): The number of tokens.
     errors (int): The number of rows with an error.
-    attempts (int): How often the part was begun.
+    attempts (int): The number of attempts.
     memory (int): The peak memory of the worker so far, in bytes.
-    began (float): When the last attempt began, in seconds since the epoch.
-    ended (float): When it ended.
-    cpu (float): The CPU time that it took, in seconds.
-    failure (Optional[str]): Why the part was not written, if so.
+    began (float): The start of the last attempt, in seconds since the epoch.
+    ended (float): The end of this attempt.
+    cpu (float): The CPU time of this attempt, in seconds.
+    failure (Optional[str]): Why the part was not written, or None if it was.
     stop (bool): Whether other parts will fail for the same reason.
-    ids (bytes): The hashes of the ids, eight bytes each, if they are checked.
+    ids (bytes): The hashes of the ids, eight bytes each, when checking ids.
     """
 
     name: str
@@ -66,10 +66,10 @@ class Report:
 
 @dataclass(frozen=True)
 class Plan:
-    """What workers have to know.
+    """The configuration of all workers.
 
     output (str): The output folder.
-    scratch (str): The folder in it for files that are not complete.
+    scratch (str): Its subfolder for incomplete files.
     version (str): The version that the pipeline must have.
     settings (Dict[str, Any]): The arguments of ParseBatch.
     """
@@ -81,14 +81,14 @@ class Plan:
 
 
 class Worker:
-    """Works on parts, and gives an account of each: a callable for `map_batches`.
+    """Processes parts and returns a report for each: a callable for `map_batches`.
 
-    It never raises an error. Ray does not retry after errors of a function, and ends
-    the job, or never ends it if the function is a class that cannot be created.
+    It never raises an error. If a function raises an error, Ray ends the job instead of
+    retrying, and if creating the callable fails, the job never ends.
     """
 
     def __call__(self, table: pa.Table) -> pa.Table:
-        """Work on parts, in the column `part`.
+        """Process the parts in the column `part`.
 
         table (pyarrow.Table): The parts, as JSON.
         RETURNS (pyarrow.Table): The reports, pickled.
@@ -98,10 +98,10 @@ class Worker:
         return pa.table({REPORT: pa.array(reports, pa.binary())})
 
     def work(self, part: Part) -> Report:
-        """Work on a part.
+        """Process a part.
 
         part (Part): The part.
-        RETURNS (Report): What came of it.
+        RETURNS (Report): The outcome.
         """
         raise NotImplementedError
 
@@ -112,7 +112,7 @@ class ParsePart(Worker):
     def __init__(self, plan: Plan) -> None:
         """Load the pipeline.
 
-        plan (Plan): What to do.
+        plan (Plan): The configuration.
         """
         self.plan = plan
         self.output = Location.find(plan.output)
@@ -138,7 +138,7 @@ class ParsePart(Worker):
         """Parse a part and write it.
 
         part (Part): The part.
-        RETURNS (Report): What came of it.
+        RETURNS (Report): The outcome.
         """
         report, cpu = Report(part.name, part.size), time.process_time()
         if self.broken is not None:
@@ -146,7 +146,7 @@ class ParsePart(Worker):
             return report
         scratch = self.output / self.plan.scratch / part.name
         try:
-            # A worker that dies leaves a mark for the next one.
+            # A worker that dies leaves a mark of its attempt.
             while (mark := scratch / f"begun-{report.attempts}").exists():
                 report.attempts += 1
             if report.attempts > MAX_ATTEMPTS:
@@ -157,7 +157,7 @@ class ParsePart(Worker):
                 )
                 return report
             mark.write(b"", scratch / "mark")
-            # A fresh name, as a worker that was given up may still be writing.
+            # Use a new name, because a worker that Ray gave up may still be writing.
             temporary = scratch / f"{os.getpid()}-{time.time_ns()}.part"
             self._write(part, temporary, report)
             scratch.delete()
@@ -189,10 +189,10 @@ class ParsePart(Worker):
                 writer.close()
 
     def _groups(self, part: Part, report: Report) -> Iterator[pa.Table]:
-        """Parse a part, and yield as many rows at a time as a row group has."""
+        """Parse a part, and yield its row groups."""
         waiting: list[pa.Table] = []
         for rows, reasons in read_rows(part):
-            # Parsed rows take many times the memory of texts.
+            # Parsed rows take many times more memory than texts.
             step = self.parse.batch_size
             for start in range(0, len(rows), step):
                 end = start + step
@@ -210,12 +210,12 @@ class ParsePart(Worker):
 
 
 class HashIds(Worker):
-    """Reads the ids of parts, to find ids that occur twice."""
+    """Reads the ids of parts, to find duplicates."""
 
     def __init__(self, id_column: str) -> None:
-        """Keep the name of the column.
+        """Create the worker.
 
-        id_column (str): The column.
+        id_column (str): The column with the ids.
         """
         self.id_column = id_column
 
@@ -258,7 +258,7 @@ def read_ids(part: Part, id_column: str) -> Iterator[str]:
 
 
 def hash_id(value: str) -> bytes:
-    """RETURNS (bytes): Eight bytes that are the same on all machines."""
+    """RETURNS (bytes): A hash of eight bytes, the same on all machines."""
     return hashlib.blake2b(value.encode(), digest_size=8).digest()
 
 
@@ -269,5 +269,5 @@ def peak_memory() -> int:
     import resource
 
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    # In bytes on macOS, in KiB elsewhere.
+    # macOS reports bytes, other systems KiB.
     return peak if sys.platform == "darwin" else peak * 1024

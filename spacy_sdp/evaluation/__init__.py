@@ -1,1 +1,1 @@
-"""How good parses are, and what is in a corpus."""
+"""Evaluation of parses, and statistics of corpora."""

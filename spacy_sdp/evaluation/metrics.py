@@ -1,4 +1,4 @@
-"""The SDP metrics: on sentences as the official toolkit has them, and on Examples."""
+"""The metrics of the SDP tasks, as in the official toolkit."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ IS_CORE_ARGUMENT: dict[str, Callable[[str], bool]] = {
     "psd": lambda label: label.endswith("-arg"),
 }
 
-# Head, dependent and label. Nodes are token indices, or names for what has none.
+# Head, dependent and label. Nodes are token indices, or names of nodes without index.
 ScoredArc = tuple[Hashable, Hashable, str]
 
 LENGTH_BANDS = ("1", "2", "3", "4", "5-9", "10-")
@@ -37,7 +37,7 @@ LENGTH_BANDS = ("1", "2", "3", "4", "5-9", "10-")
 
 @dataclass
 class Overlap:
-    """How many things gold standard and system have, and have in common."""
+    """The number of gold, system and common items."""
 
     gold: int = 0
     system: int = 0
@@ -119,7 +119,7 @@ def score_sentences(
     """Score sentences as the official toolkit of the SDP tasks does.
 
     gold (Iterable[Record]): The gold standard.
-    system (Iterable[Record]): What a parser made of the same sentences.
+    system (Iterable[Record]): The output of a parser for the same sentences.
     representation (str): "dm", "pas" or "psd": which arguments count in complete
         predications and semantic frames.
     RETURNS (Dict[str, Dict[str, Any]]): For "with_tops" and "without_tops" the scores
@@ -178,12 +178,11 @@ def score_sentences(
 def pair_sentences(
     gold: Iterable[Record], system: Iterable[Record]
 ) -> Iterator[tuple[Record, Record]]:
-    """Yield the sentences of both sides together, and refuse what are not the same.
+    """Pair gold and system sentences. Raises an error if their ids or texts differ.
 
     gold (Iterable[Record]): The gold standard.
-    system (Iterable[Record]): The same sentences in the same order, whose tokens may be
-        others.
-    YIELDS (Tuple[Record, Record]): A sentence of each.
+    system (Iterable[Record]): The same sentences in the same order. Tokens may differ.
+    YIELDS (Tuple[Record, Record]): The gold and the system sentence.
     """
     one, other = iter(gold), iter(system)
     number = 0
@@ -207,7 +206,7 @@ def pair_sentences(
             )
         if same_forms(left, right) is None:
             raise ValueError(
-                f"Sentence {number} (id {left.id}) has another text in the system "
+                f"Sentence {number} (id {left.id}) has a different text in the system "
                 f"output than in the gold standard: {_first_difference(left, right)}."
             )
         yield left, right
@@ -239,7 +238,7 @@ def _top_arcs(sentence: Record) -> set[ScoredArc]:
 
 
 def _length_band(arc: tuple[int, int, str]) -> str:
-    # The root stands before the first token, so its arc to token 0 has length 1.
+    # The root precedes the first token, so its arc to token 0 has length 1.
     length = abs(arc[0] - arc[1])
     return str(length) if length <= 4 else "5-9" if length < 10 else "10-"
 
@@ -247,7 +246,7 @@ def _length_band(arc: tuple[int, int, str]) -> str:
 def _predications(
     sentence: Record, representation: str, *, with_frame: bool = False
 ) -> set[tuple]:
-    """Verbal predicates with all their core arguments, and their sense if asked for."""
+    """Get verbal predicates with all core arguments, and optionally the sense."""
     flags_and_tags = zip(sentence.predicates, sentence.tags, strict=False)
     verbs = [i for i, (flag, tag) in enumerate(flags_and_tags) if flag and is_verb(tag)]
     frames = dict(enumerate(sentence.frames)) if with_frame else {}
@@ -255,7 +254,7 @@ def _predications(
 
 
 def is_verb(tag: str | None) -> bool:
-    """Tell whether a tag is one of those whose predications are scored."""
+    """Check whether predications with a tag are scored."""
     return tag is not None and tag.startswith("V")
 
 
@@ -265,13 +264,14 @@ def find_predications(
     frames: Mapping[Any, str | None],
     representation: str,
 ) -> set[tuple]:
-    """Give predicates with all their core arguments and with their frames.
+    """Get predicates with all their core arguments and their frames.
 
     predicates (Iterable[Hashable]): The predicates.
     arcs (Iterable[Tuple[Hashable, Hashable, str]]): All arcs.
     frames (Mapping[Hashable, Optional[str]]): The frames.
     representation (str): "dm", "pas" or "psd": which arguments count.
-    RETURNS (Set[tuple]): What has to be the same in both graphs to be right.
+    RETURNS (Set[tuple]): The predications, which count as correct if both graphs have
+        the same.
     """
     is_core = IS_CORE_ARGUMENT[representation]
     arguments: dict[Hashable, set] = {predicate: set() for predicate in predicates}

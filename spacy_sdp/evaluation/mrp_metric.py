@@ -1,11 +1,11 @@
 """The metric of the shared task MRP 2019, for graphs between words.
 
-It compares what graphs consist of: tops, and for each node its label (the lemma), its
-properties (tag and frame) and its anchor (its place in the text), and the edges with
-their labels. The nodes of both graphs first have to be paired, in the order of the
-words, such that as much as possible is the same: this is a maximum common subgraph. In
-almost all sentences, nodes with the same anchor are a pair, and a bound on what other
-pairings can have in common proves it at once, or leaves few of them to be tried.
+It compares the pieces of graphs: tops, labelled edges, and for each node its label (the
+lemma), its properties (tag and frame) and its anchor (its position in the text). First,
+the nodes of both graphs are paired, in the order of the words, to maximize the number
+of common pieces: this is a maximum common subgraph. In almost all sentences, nodes with
+the same anchor are a pair, and an upper bound on all other pairings proves it
+immediately, or leaves few of them to try.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from .metrics import Overlap, pair_sentences
 
 CATEGORIES = ("tops", "labels", "properties", "anchors", "edges")
 
-# What does not count at the ends of an anchor. The official tool has this very list.
+# Characters to strip from both ends of an anchor, the same as in the official tool.
 PUNCTUATION = ".?!;,:“\"”‘'’()[]{}"  # noqa: RUF001
 
-# Steps of the search in a sentence, after which the best pairing so far counts.
+# Maximum number of search steps in a sentence; then the best pairing so far is used.
 MAX_STEPS = 20_000
 
 Edge = tuple[int, int, str]
@@ -36,7 +36,7 @@ def score_mrp(
     """Score sentences as the official tool of MRP 2019 does.
 
     gold (Iterable[Record]): The gold standard.
-    system (Iterable[Record]): What a parser made of the same sentences.
+    system (Iterable[Record]): The output of a parser for the same sentences.
     RETURNS (Dict[str, Dict[str, float]]): For "tops", "labels", "properties",
         "anchors", "edges" and "all" the numbers "g" of gold, "s" of system and "c" of
         common pieces, and "p", "r" and "f", precision, recall and F1 as fractions.
@@ -48,7 +48,7 @@ def score_mrp(
         left, right = _Graph.of(one, forms[0]), _Graph.of(other, forms[1])
         mapping = _Search(left, right).find()
         left_pieces = left.pieces({i: i for i in range(len(left.nodes))})
-        # A node that is paired goes by the number of its partner, others by their own.
+        # Paired nodes get the number of their partner, others a separate number.
         numbers = {j: i for i, j in mapping.items()}
         for j in range(len(right.nodes)):
             numbers.setdefault(j, len(left.nodes) + j)
@@ -78,12 +78,12 @@ class _Node:
     is_top: bool
     label: str | None
     properties: frozenset[tuple[str, str]]
-    # The characters of the text, spaces not counted.
+    # The characters of the text, not counting spaces.
     span: tuple[int, int]
     anchor: frozenset[int]
 
     def agreement(self, other: _Node) -> int:
-        """Count in what two nodes agree, to find pairs to begin with."""
+        """Count the agreements of two nodes, to find the initial pairs."""
         return (
             (self.is_top == other.is_top)
             + (self.label == other.label)
@@ -91,7 +91,7 @@ class _Node:
         )
 
     def similarity(self, other: _Node) -> int:
-        """Count what two nodes have in common, edges aside."""
+        """Count the common pieces of two nodes, except for edges."""
         return (
             (self.is_top and other.is_top)
             + (self.label is not None and self.label == other.label)
@@ -102,14 +102,14 @@ class _Node:
 
 @dataclass(frozen=True)
 class _Graph:
-    """A graph whose nodes have numbers, in the order of the words."""
+    """A graph whose nodes are numbered in the order of the words."""
 
     nodes: list[_Node]
     edges: set[Edge]
 
     @classmethod
     def of(cls, sentence: Record, forms: list[str]) -> _Graph:
-        """Make a graph of a sentence, whose anchors are places in the joined forms."""
+        """Create the graph of a sentence, with anchors in the joined forms."""
         tops = set(sentence.tops)
         spans, end = [], 0
         for form in forms:
@@ -135,7 +135,7 @@ class _Graph:
         )
 
     def pieces(self, numbers: Mapping[int, int]) -> dict[str, set[Hashable]]:
-        """Give what is compared, with other numbers of nodes."""
+        """Get the pieces to compare, with the nodes renumbered."""
         nodes = [(numbers[i], node) for i, node in enumerate(self.nodes)]
         return {
             "tops": {i for i, node in nodes if node.is_top},
@@ -155,9 +155,9 @@ class _Graph:
         return edges
 
     def open_edges(self, i: int, start: int) -> Counter[tuple[bool, str]]:
-        """Count the edges between a node and those from `start` on.
+        """Count the edges between a node and the nodes from `start` on.
 
-        They are counted by their label and by whether the node is their head.
+        They are counted by label and by whether the node is the head.
         """
         return Counter(
             (head == i, label)
@@ -167,11 +167,10 @@ class _Graph:
 
 
 class _Search:
-    """A search for the pairs of nodes of two graphs that have most in common.
+    """A search for the pairs of nodes with the most common pieces (branch and bound).
 
-    It goes through the gold nodes in their order, and gives each a system node after
-    those that are taken, or none (branch and bound). An edge that two pairs share
-    counts one half for each of them.
+    It assigns to each gold node, in order, one of the system nodes after those that are
+    already assigned, or none. An edge between two pairs counts one half for each pair.
     """
 
     def __init__(self, gold: _Graph, system: _Graph) -> None:
@@ -183,13 +182,13 @@ class _Search:
         self.first = self._align()
 
     def find(self) -> dict[int, int]:
-        """Give the numbers of the system nodes by those of their gold partners."""
+        """Find the best pairing, as a mapping from gold nodes to system nodes."""
         if not self.gold.nodes:
             return {}
         best = self.first
         best_value = self._bound(best, len(self.gold.nodes), len(self.system.nodes))
         mapping: dict[int, int] = {}
-        # For each gold node up to the current one, the partners that are left to try.
+        # For each gold node up to the current one, the remaining partners to try.
         options = [self._options(0, 0)]
         for _ in range(MAX_STEPS):
             i = len(options) - 1
@@ -213,7 +212,7 @@ class _Search:
         return best
 
     def _align(self) -> dict[int, int]:
-        """Pair the nodes whose labels, properties and tops agree, in their order."""
+        """Pair nodes whose labels, properties and tops agree, in order."""
         rows, columns = len(self.gold.nodes), len(self.system.nodes)
         values = [[0] * (columns + 1) for _ in range(rows + 1)]
         for i, one in enumerate(self.gold.nodes):
@@ -236,10 +235,9 @@ class _Search:
         return mapping
 
     def _options(self, i: int, start: int) -> list[int | None]:
-        """Give the partners that a gold node can get, the most likely one last.
+        """Get the possible partners of a gold node, the most likely one last.
 
-        Where several pairings are as good, the order decides between them; it is that
-        of the official tool.
+        The order decides between equally good pairings, as in the official tool.
         """
         following = sorted(
             range(start, len(self.system.nodes)),
@@ -253,11 +251,11 @@ class _Search:
         return options
 
     def _bound(self, mapping: Mapping[int, int], i: int, j: int) -> float:
-        """The most that both graphs can have in common.
+        """Compute an upper bound on the number of common pieces.
 
         mapping (Mapping[int, int]): The pairs so far.
-        i (int): The first gold node that is not decided on.
-        j (int): The first system node that may still be taken.
+        i (int): The first gold node without a decision.
+        j (int): The first system node that is still available.
         """
         bound = self.suffix_bounds[i][j]
         for one, other in mapping.items():
@@ -275,7 +273,7 @@ class _Search:
         return bound
 
     def _suffix_bounds(self) -> list[list[float]]:
-        """What the nodes from each gold and each system node on can have in common."""
+        """Compute upper bounds for the nodes from each gold and each system node on."""
         rows, columns = len(self.gold.nodes), len(self.system.nodes)
         bounds = [[0.0] * (columns + 1) for _ in range(rows + 1)]
         kinds = [

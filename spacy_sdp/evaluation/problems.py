@@ -1,4 +1,4 @@
-"""What training would suffer from, in sentences with advice."""
+"""Warnings about problems in training data."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ FEW_EXAMPLES = 10
 MANY_LABELS = 500
 # The limit of the paper.
 LONG_SENTENCE = 150
-# Shares from which on something is no exception.
+# Shares above which a problem is reported.
 MANY_GRAPHS = 0.05
 MANY_LOST_ARCS = 0.01
 MANY_COMMON_SENTENCES = 0.01
-# How many examples of a kind are named.
+# Maximum number of examples in a warning.
 NAMED = 10
 
 
 def find_problems(train: Statistics, dev: Statistics | None = None) -> list[str]:
-    """Find what training would suffer from.
+    """Find problems in training data.
 
     train (Statistics): The training data.
     dev (Optional[Statistics]): The development data.
-    RETURNS (List[str]): Sentences, none if all is well.
+    RETURNS (List[str]): The warnings.
     """
     problems = [*_of_size(train), *_of_graphs(train), *_of_labels(train)]
     problems += _of_tokens(train)
@@ -37,21 +37,20 @@ def find_problems(train: Statistics, dev: Statistics | None = None) -> list[str]
 def _of_size(train: Statistics) -> Iterator[str]:
     if train.sentences < FEW_SENTENCES:
         yield (
-            f"Sentences to train on: {train.sentences}. That is enough to try things "
-            f"out, but a parser that knows new words needs far more than "
-            f"{FEW_SENTENCES}."
+            f"Number of training sentences: {train.sentences}. That is enough to try "
+            "things out, but expect a usable parser from 1,000 sentences."
         )
     lengths = train.sentence_lengths
     if long := sum(count for n, count in lengths.items() if n > LONG_SENTENCE):
         yield (
             f"{_have(long, 'sentence')} more than {LONG_SENTENCE} words (the longest: "
-            f"{max(lengths):,}). Memory grows with the square of the "
-            "length: split them, or leave them out."
+            f"{max(lengths):,}). Memory grows quadratically with the length: split "
+            "them, or leave them out."
         )
     if train.repeated_ids:
         yield (
             f"{_have(train.repeated_ids, 'sentence')} the id of another one in the "
-            "same file. Is a part of the data in it twice?"
+            "same file. Does the file contain duplicates?"
         )
 
 
@@ -62,20 +61,20 @@ def _of_graphs(train: Statistics) -> Iterator[str]:
     if train.graphs_without_arcs >= MANY_GRAPHS * train.sentences:
         yield (
             f"{_have(train.graphs_without_arcs, 'sentence', train.sentences)} several "
-            "words, but no arc. If they are not annotated, leave them out: they teach "
-            "that there is nothing to find."
+            "words, but no arc. If they are not annotated, leave them out; otherwise, "
+            "the parser learns to predict empty graphs."
         )
     without_top = train.tops_per_graph[0]
     if without_top == train.sentences:
         yield (
-            "No graph has a top, so the parser will find none. If the annotation has "
-            "tops, look at the conversion."
+            "No graph has a top, so the parser will not predict any. If the annotation "
+            "has tops, check the conversion."
         )
     elif without_top >= MANY_GRAPHS * train.sentences:
         yield (
             f"{_have(without_top, 'graph', train.sentences)} no top, so the parser "
-            "learns to leave it out. If the annotation has them all, look at the "
-            "conversion."
+            "learns to predict graphs without tops. If all graphs should have one, "
+            "check the conversion."
         )
     if pairs := train.pairs_with_several_labels:
         yield (
@@ -96,8 +95,8 @@ def _of_labels(train: Statistics) -> Iterator[str]:
         share = sum(count for _, count in rare) / train.arcs
         yield (
             f"{_have(len(rare), 'label', len(train.labels))} fewer than {FEW_EXAMPLES} "
-            f"examples, {100 * share:.2f}% of the arcs together. Do not expect the "
-            f"parser to find them: {_counted(rare)}."
+            f"examples, {100 * share:.2f}% of the arcs in total. Do not expect the "
+            f"parser to predict them: {_counted(rare)}."
         )
     spellings: defaultdict[str, list[str]] = defaultdict(list)
     for label in sorted(train.labels):
@@ -115,8 +114,8 @@ def _of_tokens(train: Statistics) -> Iterator[str]:
     if fit is not None and fit.lost_arcs > MANY_LOST_ARCS * fit.arcs:
         yield (
             f"{_have(fit.lost_arcs, 'arc', fit.arcs)} an end at a token that spaCy's "
-            f"tokenizer ('{fit.nlp.lang}') does not make. Training leaves them out, "
-            "and they are missed in parsing: adapt the tokenizer, or choose another "
+            f"tokenizer ('{fit.nlp.lang}') does not produce. They are left out of "
+            "training and cannot be predicted: adapt the tokenizer, or specify another "
             "--lang."
         )
 
@@ -125,16 +124,16 @@ def _of_comparison(comparison: Comparison, dev: Statistics) -> Iterator[str]:
     if missing := comparison.missing_labels:
         share = missing.total() / dev.arcs
         yield (
-            f"The development data have labels that the training data have not, "
+            f"The development data have labels that the training data lack, "
             f"{100 * share:.2f}% of the arcs. The parser cannot predict them: "
             f"{_counted(by_frequency(missing))}."
         )
     common, total = comparison.common_sentences, comparison.telling_sentences
     if common > MANY_COMMON_SENTENCES * total:
         yield (
-            f"{_have(common, 'development sentence', total)} a twin in the training "
-            f"data (of those with {SHORTEST_TELLING} words or more). Scores will be "
-            "too good: take them out of one side."
+            f"{_have(common, 'development sentence', total)} a duplicate in the "
+            f"training data (of those with {SHORTEST_TELLING} words or more). Scores "
+            "will be too high: remove them from one of the corpora."
         )
 
 

@@ -1,7 +1,7 @@
-"""What can be counted of a corpus of graphs, sentence by sentence.
+"""Statistics of a corpus of graphs, computed sentence by sentence.
 
-No sentence is kept, only histograms and hashes, and every count takes linear time or
-n log n in the length of a sentence.
+Only histograms and hashes are stored, not the sentences. All statistics take O(n log n)
+time or less in the length of a sentence.
 """
 
 from __future__ import annotations
@@ -26,16 +26,17 @@ from ..graph.spelling import plain_spelling
 
 Ints = NDArray[numpy.int64]
 
-# Shorter sentences, such as greetings, stand in any two corpora.
+# Minimum length of sentences to compare. Shorter ones, such as greetings, occur in most
+# corpora.
 SHORTEST_TELLING = 5
 
 
 @dataclass
 class TokenizerFit:
-    """How the tokens of a corpus fit those that a pipeline makes of its text.
+    """A comparison of the tokens of a corpus with those of a pipeline's tokenizer.
 
-    Training leaves out what has no counterpart. Sentences without text are trained on
-    their own tokens, so they are only counted.
+    Training leaves out tokens without a counterpart. Sentences without text are trained
+    on their own tokens, so they are only counted.
 
     nlp (Language): The pipeline with the tokenizer.
     """
@@ -48,7 +49,7 @@ class TokenizerFit:
     unaligned: Counter[str] = field(default_factory=Counter)
 
     def add(self, sentence: Record) -> None:
-        """Compare the tokens of a sentence with those of its text.
+        """Compare the tokens of a sentence with those of the tokenizer.
 
         sentence (Record): The sentence.
         """
@@ -68,7 +69,7 @@ class TokenizerFit:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the counts, ready for JSON.
+        """Get the counts as JSON-serializable data.
 
         RETURNS (Dict[str, Any]): The counts, with all unaligned tokens by frequency.
         """
@@ -85,17 +86,17 @@ class TokenizerFit:
 
 @dataclass
 class Statistics:
-    """Counts of a corpus, one sentence after the other.
+    """Counts of a corpus, updated one sentence at a time.
 
-    The virtual arcs from the root to the tops are no arcs here. Heads are counted as
-    words: two arcs between the same words, with two labels, are one head.
+    The virtual arcs from the root to the tops are not counted. Heads are counted as
+    words: two arcs between the same words with different labels count as one head.
     """
 
     tokenizer_fit: TokenizerFit | None = None
     # Arcs that cross at least one other arc when drawn above the words.
     crossing_arcs: int = 0
     cyclic_graphs: int = 0
-    # Graphs of several words, as a single word has no room for an arc.
+    # Graphs of several words, because a single word cannot have arcs.
     graphs_without_arcs: int = 0
     pairs_with_several_labels: int = 0
     repeated_ids: int = 0
@@ -114,7 +115,7 @@ class Statistics:
         """Count sentences.
 
         sentences (Iterable[Record]): The sentences.
-        nlp (Optional[Language]): A pipeline with whose tokenizer to compare the tokens.
+        nlp (Optional[Language]): A pipeline whose tokenizer to compare the tokens with.
         RETURNS (Statistics): The counts.
         """
         statistics = cls(None if nlp is None else TokenizerFit(nlp))
@@ -126,7 +127,7 @@ class Statistics:
         """Count a sentence.
 
         sentence (Record): The sentence.
-        source (str): Where it comes from. Each source has ids of its own.
+        source (str): The file of the sentence. Ids only have to be unique in a file.
         """
         size = len(sentence.words)
         pairs = {(head, dep) for head, dep, _ in sentence.arcs}
@@ -143,7 +144,7 @@ class Statistics:
         labels_of_pairs = Counter((head, dep) for head, dep, _ in set(sentence.arcs))
         self.pairs_with_several_labels += sum(n > 1 for n in labels_of_pairs.values())
         if size >= SHORTEST_TELLING:
-            # The same sentence may have other quotes in another format.
+            # The same sentence may have different quotes in another format.
             words = tuple(map(plain_spelling, sentence.words))
             self._word_hashes[hash(words)] += 1
         if sentence.id is not None:
@@ -174,7 +175,7 @@ class Statistics:
         return sum(count for n, count in self.heads_per_token.items() if n > 1)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the counts, ready for JSON.
+        """Get the counts as JSON-serializable data.
 
         RETURNS (Dict[str, Any]): The counts. Labels are sorted by frequency, the other
             histograms by value.
@@ -202,11 +203,12 @@ class Statistics:
 
 @dataclass
 class Comparison:
-    """What development data have and training data do not, and what both have."""
+    """A comparison of development data with training data."""
 
-    # The labels that only the development data have, and how often.
+    # The labels that only the development data have, with their counts.
     missing_labels: Counter[str]
-    # Development sentences of SHORTEST_TELLING words or more, and those also in train.
+    # Development sentences of SHORTEST_TELLING words or more, and how many of them are
+    # also in the training data.
     telling_sentences: int
     common_sentences: int
 
@@ -226,7 +228,7 @@ class Comparison:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """RETURNS (Dict[str, Any]): The comparison, ready for JSON."""
+        """RETURNS (Dict[str, Any]): The comparison as JSON-serializable data."""
         return {
             "labels_missing_from_train": dict(by_frequency(self.missing_labels)),
             "dev_sentences_compared": self.telling_sentences,
@@ -242,7 +244,7 @@ def count_crossing_arcs(sentence: Record) -> int:
     sentence (Record): The sentence.
     RETURNS (int): The number of arcs.
     """
-    # An arc between neighbours has no word below it at which another could end.
+    # No arc can cross an arc between neighbours, which has no word below it.
     spans = [
         (head, dep) if head < dep else (dep, head)
         for head, dep, _ in sentence.arcs
@@ -262,12 +264,12 @@ def count_crossing_arcs(sentence: Record) -> int:
 
 
 def _range_max(values: Ints, starts: Ints, stops: Ints) -> Ints:
-    """Give the greatest value of each range, none of which may be empty."""
+    """Get the maximum of each range. Ranges must not be empty."""
     result = numpy.empty_like(starts)
-    # Two windows whose width is a power of 2 cover a range, one from each of its ends.
+    # Two windows whose width is a power of 2 cover a range, one at each end.
     exponents = numpy.frexp(stops - starts)[1] - 1
     for exponent in range(int(exponents.max()) + 1):
-        # Here, values[i] is the greatest of the `width` original ones from i on.
+        # values[i] is now the maximum of the `width` original values from i on.
         width = 2**exponent
         chosen = exponents == exponent
         result[chosen] = numpy.maximum(
@@ -281,8 +283,8 @@ def in_bands(histogram: Counter[int], starts: Sequence[int]) -> dict[str, int]:
     """Add up a histogram in bands such as "1", "2-4" and "5+".
 
     histogram (Counter[int]): How often each value occurs.
-    starts (Sequence[int]): The least value of each band, sorted. Less than the first
-        one belongs to the first band.
+    starts (Sequence[int]): The minimum of each band, sorted. Lower values belong to the
+        first band.
     RETURNS (Dict[str, int]): The count of each band.
     """
     counts = [0] * len(starts)
@@ -296,11 +298,12 @@ def in_bands(histogram: Counter[int], starts: Sequence[int]) -> dict[str, int]:
 
 
 def quantile(histogram: Counter[int], share: float) -> int:
-    """Give the least value that such a share of all values do not exceed.
+    """Get a quantile of a histogram.
 
     histogram (Counter[int]): How often each value occurs.
-    share (float): The share: 0.5 is the median, 1.0 the greatest value.
-    RETURNS (int): The value, 0 if there are none at all.
+    share (float): The share of values up to the quantile: 0.5 is the median, 1.0 the
+        maximum.
+    RETURNS (int): The value, or 0 if the histogram is empty.
     """
     rest = share * histogram.total()
     result = 0
@@ -313,10 +316,10 @@ def quantile(histogram: Counter[int], share: float) -> int:
 
 
 def by_frequency(counts: Counter[str]) -> list[tuple[str, int]]:
-    """Sort names by their counts, and by themselves where counts are equal.
+    """Sort names by count, and alphabetically if counts are equal.
 
     counts (Counter[str]): The counts.
-    RETURNS (List[Tuple[str, int]]): The pairs, the most frequent one first.
+    RETURNS (List[Tuple[str, int]]): The names and counts, most frequent first.
     """
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
 

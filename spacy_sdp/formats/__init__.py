@@ -1,7 +1,7 @@
 """Reading and writing of semantic graphs, with one module for each format.
 
 Each format has `read(path)`, which yields sentences one by one, and
-`write(sentences, path)`, which writes either all sentences or nothing. The functions
+`write(sentences, path)`, which writes either all sentences or none. The functions
 here select the format by name, or else by file suffix.
 """
 
@@ -70,7 +70,7 @@ def write(
     attr: str = DEFAULT_ATTR,
     format: str | None = None,
 ) -> None:
-    """Write sentences to a file, either all of them or nothing.
+    """Write sentences to a file, either all of them or none.
 
     sentences (Iterable[Record]): The sentences.
     path (Path): The file, or `-` for standard output.

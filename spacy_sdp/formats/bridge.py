@@ -56,7 +56,7 @@ def _space_after(span: Span, *, last: bool) -> bool | None:
     if span[-1].whitespace_:
         return True
     if last:
-        # Nothing follows, so a missing space has no meaning.
+        # Nothing follows, so a missing space means nothing.
         return None
     # The next sentence may only contain whitespace, and is then left out.
     return span.doc[span.end].text.isspace()
@@ -273,7 +273,7 @@ def _head(token: Token, index: dict[int, int]) -> int:
 
 
 def _get_meta(sentence: Record) -> dict[str, Any]:
-    """Get the annotations that a Doc has no attribute for, as plain data."""
+    """Get the annotations that a Doc has no attributes for, as plain data."""
     meta: dict[str, Any] = {"words": len(sentence.words)}
     if sentence.id is not None:
         meta["id"] = sentence.id

@@ -192,7 +192,7 @@ def write_records(
     to_text: Callable[[Record, int], str],
     header: str = "",
 ) -> None:
-    """Write records to a file, either all of them or nothing.
+    """Write records to a file, either all of them or none.
 
     records (Iterable[Record]): The records.
     path (Path): The file. An existing file is only replaced on success.

@@ -148,8 +148,8 @@ def _to_doc(row: JsonObject, vocab: Vocab) -> Doc:
         end = _index(token.get("end"), len(text) + 1, "end of a token")
         if start != last or end <= last:
             raise FormatError(
-                f"token {i} is from character {start!r} to {end}, but the text goes "
-                f"on at character {last}"
+                f"token {i} is from character {start!r} to {end}, but the text "
+                f"continues at character {last}"
             )
         words.append(text[last:end])
         starts.append(last)

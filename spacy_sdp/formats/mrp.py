@@ -7,9 +7,9 @@ Each line is a graph as JSON:
                 "anchors": [{"from": 0, "to": 4}]}, ...],
      "edges": [{"source": 1, "target": 0, "label": "ARG1"}]}
 
-Only graphs of flavor 0 are between words: DM, PSD and PAS. The format has the true
-text, but no word that is not in the graph: what no node covers is split into words and
-punctuation marks, and `Record.nodes` tells the nodes from the others.
+Only graphs of flavor 0 are between words: DM, PSD and PAS. The format has the raw text,
+but only the words that are nodes. The text between nodes is split into words and
+punctuation marks, and `Record.nodes` says which words are nodes.
 
 The framework is kept as a comment, `framework = psd`; without one, `dm` is written.
 """
@@ -31,8 +31,8 @@ from .objects import JsonObject, check_string, get_objects, read_objects
 
 FRAMEWORK = " framework = "
 DEFAULT_FRAMEWORK = "dm"
-# English clitics, initials (U.S.), words with what is inside them (1,000, four-color),
-# and runs of one mark (...).
+# English clitics, initials (U.S.), words with inner punctuation (1,000, four-color),
+# and repeated marks (...).
 CLITIC = r"['\u2019](?:s|re|ve|ll|d|m)\b"
 NEGATION = r"n['\u2019]t\b"
 WORD = re.compile(
@@ -45,7 +45,7 @@ Span = tuple[int, int]
 
 
 def read(path: Path | str) -> Iterator[Record]:
-    """Yield the sentences of an MRP file.
+    """Read the sentences of an MRP file.
 
     path (Path): The file.
     YIELDS (Record): The sentences.
@@ -61,20 +61,20 @@ def read(path: Path | str) -> Iterator[Record]:
 def write(sentences: Iterable[Record], path: Path | str) -> None:
     """Write sentences as an MRP file.
 
-    A word is a node if the record says so, or else if it has an arc or a sense or is a
-    top.
+    The nodes are the words that the record lists as nodes, words with an arc or a
+    sense, and tops.
 
-    sentences (Iterable[Record]): The sentences. Those without an id are numbered.
-    path (Path): The file; an existing one is replaced when all is written.
+    sentences (Iterable[Record]): The sentences. Missing ids are set to numbers.
+    path (Path): The file. An existing file is only replaced on success.
     """
     write_records(sentences, path, format_sentence)
 
 
 def format_sentence(sentence: Record, number: int = 1) -> str:
-    """Give the line of a sentence.
+    """Format a sentence as a line of an MRP file.
 
     sentence (Record): The sentence.
-    number (int): Its id if it has none of its own.
+    number (int): The id to use if the sentence has none.
     RETURNS (str): The line.
     """
     try:
@@ -88,8 +88,8 @@ def _parse(graph: JsonObject) -> Record:
     if graph.get("flavor", 0) != 0:
         raise FormatError(
             f"a graph of flavor {graph['flavor']!r} (framework "
-            f"{graph.get('framework')!r}): only those of flavor 0, such as dm, psd and "
-            "pas, are between words"
+            f"{graph.get('framework')!r}); only graphs of flavor 0, such as dm, psd "
+            "and pas, are supported"
         )
     text = check_string(graph.get("input"), "input")
     nodes = get_objects(graph, "nodes")
@@ -145,7 +145,7 @@ def _arcs(graph: JsonObject, index: dict[int, int]) -> list[tuple[int, int, str]
         if not label:
             raise FormatError(f"{where} has an empty label")
         if label in labels[head, dep]:
-            raise FormatError(f"{where} with the label {label!r} is there twice")
+            raise FormatError(f"{where} with the label {label!r} is a duplicate")
         labels[head, dep].append(label)
     return [
         (head, dep, join_labels(several))
@@ -154,7 +154,7 @@ def _arcs(graph: JsonObject, index: dict[int, int]) -> list[tuple[int, int, str]
 
 
 def _all_words(anchors: list[Span], text: str) -> list[Span]:
-    """Give the words that the nodes cover, and those between them."""
+    """Get the words of the nodes, and the words between them."""
     spans: list[Span] = []
     end = 0
     for anchor in sorted(anchors):
@@ -189,7 +189,7 @@ def _anchor(node: JsonObject, text: str) -> Span:
 
 
 def _properties(node: JsonObject) -> dict[str, str]:
-    """Give the label and the properties of a node."""
+    """Get the label and the properties of a node."""
     names, values = node.get("properties") or [], node.get("values") or []
     if not isinstance(names, list) or not isinstance(values, list):
         raise FormatError(
@@ -205,7 +205,9 @@ def _properties(node: JsonObject) -> dict[str, str]:
 
 def _find(node_id: Any, index: dict[int, int]) -> int:
     if not isinstance(node_id, int) or node_id not in index:
-        raise FormatError(f"there is no node {node_id!r} for an edge or a top")
+        raise FormatError(
+            f"an edge or a top refers to node {node_id!r}, which does not exist"
+        )
     return index[node_id]
 
 

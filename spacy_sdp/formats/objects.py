@@ -32,10 +32,10 @@ def read_objects(path: Path | str, expected: str) -> Iterator[tuple[int, JsonObj
             reason = "the JSON is nested too deeply"
             raise FormatError(reason, path, number) from None
         except ValueError as error:
-            reason = f"no JSON ({error}); expected one graph a line"
+            reason = f"not valid JSON ({error}); expected one object per line"
             raise FormatError(reason, path, number) from None
         if not isinstance(loaded, dict):
-            raise FormatError(f"no graph; expected {expected}", path, number)
+            raise FormatError(f"not an object; expected {expected}", path, number)
         yield number, loaded
 
 

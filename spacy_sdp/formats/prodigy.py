@@ -113,7 +113,7 @@ def to_sentences(task: JsonObject, left_out: Counter[str] | None) -> list[Record
 
     task (Dict[str, Any]): The task.
     left_out (Optional[Counter[str]]): Counts the tasks that are left out, by reason.
-    RETURNS (List[Record]): The sentence, or nothing if it was rejected.
+    RETURNS (List[Record]): The sentence, or an empty list if it was rejected.
     """
     reason = LEFT_OUT.get(str(task.get("answer")))
     if reason is None:

@@ -22,7 +22,7 @@ from .files import (
 DELIMITERS = {"csv": ",", "tsv": "\t"}
 # Number of rows of a Parquet file to read at a time.
 BATCH_ROWS = 1000
-# NUL bytes, and what bytes that are not UTF-8 are decoded to.
+# NUL bytes, and the characters that invalid UTF-8 bytes are decoded to.
 INVALID = re.compile("[\0\udc80-\udcff]")
 
 
@@ -30,10 +30,10 @@ INVALID = re.compile("[\0\udc80-\udcff]")
 class TableRow:
     """A row of a table, or a paragraph.
 
-    number (int): The line that it starts at, or its number in a Parquet file, from 1.
-    cells (Any): The values by column, or what else was found.
-    reason (Optional[str]): Why the row is not valid.
-    position (int): The part of the file that is read, in bytes.
+    number (int): The first line, or the number of the row in a Parquet file, from 1.
+    cells (Any): The values by column, or the raw contents of an invalid row.
+    reason (Optional[str]): Why the row is invalid.
+    position (int): The size of the file up to the end of the row, in bytes.
     """
 
     number: int
@@ -62,8 +62,8 @@ def read_csv(
     path (str): The name of the file, for errors.
     delimiter (str): The character between cells.
     RETURNS (Tuple[List[str], Iterator[TableRow]]): The columns and the rows. Blank
-        lines are skipped. The cells of rows with broken quoting are the line, those of
-        rows with too few or too many cells are a list.
+        lines are skipped. In rows with broken quoting, `cells` is the line, and in rows
+        with too few or too many cells, it is a list.
     """
     records = _read_records(file, path, delimiter)
     header = next(records, None)
@@ -140,12 +140,12 @@ def read_paragraphs(file: BinaryIO, path: str) -> Iterator[TableRow]:
 
 
 class _Lines:
-    """The lines of a file for `csv.reader`, which can be read again."""
+    """The lines of a file for `csv.reader`, which can be read twice."""
 
     def __init__(self, file: BinaryIO, path: str) -> None:
         self.lines = number_lines(file, path)
-        # The lines of a record, with their numbers, and the lines to read again, from
-        # the last to the first.
+        # The lines of a record, with their numbers, and the lines to read again in
+        # reverse order.
         self.record: list[tuple[int, str]] = []
         self.returned: list[tuple[int, str]] = []
         self.size = self.position = 0
@@ -172,7 +172,7 @@ class _Lines:
         self.size = 0
 
     def keep_first_line(self) -> None:
-        """Read all lines of the record again but the first."""
+        """Read all lines of the record again, except for the first."""
         self.returned += reversed(self.record[1:])
 
 
@@ -189,8 +189,8 @@ def _read_records(file: BinaryIO, path: str, delimiter: str) -> Iterator[TableRo
         except StopIteration:
             return
         except csv.Error as error:
-            # A quotation mark that is not closed takes in what follows, at worst the
-            # rest of the file, so only the first line is left out.
+            # An unclosed quotation mark may include the rest of the file in the record,
+            # so only leave out the first line.
             lines.keep_first_line()
             cells = lines.record[0][1].rstrip("\r\n")
             reason = f"broken quoting ({error}); double quotation marks in quoted cells"
@@ -212,7 +212,7 @@ def _find_fault(cells: list[str]) -> str | None:
 
 
 def _check_names(columns: list[str], path: str, line: int | None = None) -> None:
-    """Raise an error unless the names of columns differ."""
+    """Raise an error unless column names are unique."""
     for name in columns:
         if columns.count(name) > 1:
             raise FormatError(f"there are two columns {name!r}", path, line)

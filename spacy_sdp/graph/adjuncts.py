@@ -1,4 +1,4 @@
-"""Which question an adjunct answers: where, when, why or how."""
+"""The questions that adjuncts answer: where, when, why or how."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ YEAR = re.compile(r"[12]\d{3}s?")
 
 
 def find_question(predicates: Predicates, i: int) -> str:
-    """Tell which question an adjunct answers.
+    """Find the question that an adjunct answers.
 
     predicates (Predicates): The predicates of the graph.
     i (int): The head of the adjunct: a preposition, an adverb, a noun such as "Monday".
@@ -40,7 +40,7 @@ def find_question(predicates: Predicates, i: int) -> str:
 
 
 def words_of(predicates: Predicates, i: int) -> set[str]:
-    """Give a word and what makes one expression with it, in lower case."""
+    """Get the words of a fixed expression, given its head, in lower case."""
     return {predicates.doc[each].lower_ for each in predicates.expression(i)}
 
 

@@ -60,13 +60,13 @@ def align_sentence(system: Record, gold: Record) -> Record | None:
 
 
 def same_forms(one: Record, other: Record) -> tuple[list[str], list[str]] | None:
-    """Give the words of two sentences as the same characters, in whatever tokens.
+    """Get the words of two sentences in the same spelling. Tokens may differ.
 
     one (Record): A sentence.
-    other (Record): Another one.
-    RETURNS (Optional[Tuple[List[str], List[str]]]): The words of each, in a plain
-        spelling if quotes, dashes, ellipses or brackets differ; None if it is not the
-        same text.
+    other (Record): The other sentence.
+    RETURNS (Optional[Tuple[List[str], List[str]]]): The words of each sentence,
+        normalized if quotes, dashes, ellipses or brackets differ, or None if the texts
+        differ.
     """
     for spell in (str, plain_spelling):
         first, second = ([spell(word) for word in each.words] for each in (one, other))

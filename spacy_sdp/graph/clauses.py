@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Clause:
-    """What a sentence says, or one of the things that it says.
+    """A proposition of a sentence: who did what to whom.
 
     >>> clause = graph.clauses()[0]
     >>> clause
@@ -35,14 +35,14 @@ class Clause:
     """
 
     sentence: Span
-    verb: Phrase  # with auxiliaries and particles; "is tall" if an adjective predicates
+    verb: Phrase  # with auxiliaries and particles; "is tall" for adjectives
     subject: Phrase | None = None  # who does it, also in a passive
     objects: tuple[Phrase, ...] = ()
     where: tuple[Phrase, ...] = ()
     when: tuple[Phrase, ...] = ()
     why: tuple[Phrase, ...] = ()
     how: tuple[Phrase, ...] = ()
-    others: tuple[Phrase, ...] = ()  # further adjuncts
+    others: tuple[Phrase, ...] = ()  # other adjuncts
     negation: tuple[Token, ...] = ()  # the words that negate it
     modality: tuple[Phrase, ...] = ()  # "must", "seem", "tried"
     tense: str = ""  # "past", "present", "future"
@@ -50,16 +50,16 @@ class Clause:
     voice: str = "active"  # or "passive"
     attribution: Phrase | None = None  # who said or thought it
     conditional: Phrase | None = None  # the condition under which it holds
-    asked: Phrase | None = None  # what a question asks for; its verb, if yes or no
+    asked: Phrase | None = None  # what a question asks for, or the verb (yes/no)
     subject_clause: Clause | None = None  # the subject, if it is a clause
-    object_clause: Clause | None = None  # the last object that is one
-    score: float | None = None  # the least probability of the arcs used
-    # The words of the proposition, by phrase, in its order.
+    object_clause: Clause | None = None  # the last object that is a clause
+    score: float | None = None  # the probability of the least certain arc
+    # The phrases of the plain proposition, in order.
     _proposition: tuple[Phrase, ...] = field(default=(), repr=False, compare=False)
 
     @property
     def negated(self) -> bool:
-        """RETURNS (bool): Whether the clause says that something is not so.
+        """RETURNS (bool): Whether the clause is negated.
 
         >>> graph.clauses()[0].negated
         False
@@ -76,9 +76,9 @@ class Clause:
         return " ".join(to_plain(phrase) for phrase in self._proposition).rstrip(",")
 
     def to_dict(self) -> dict[str, str]:
-        """Give the clause as text, ready for a row of a table.
+        """Convert the clause to text, for a row of a table.
 
-        RETURNS (Dict[str, str]): The fields by name; what the clause lacks is "".
+        RETURNS (Dict[str, str]): The fields by name; missing parts are "".
 
         >>> row = graph.clauses()[0].to_dict()
         >>> row["subject"], row["verb"], row["objects"], row["tense"]
@@ -110,24 +110,24 @@ class Clause:
 
 
 def extract_clauses(graph: SemanticGraph, *, conjuncts: bool = False) -> list[Clause]:
-    """Give the clauses of a graph.
+    """Extract the clauses of a graph.
 
     graph (SemanticGraph): The graph, in DM.
-    conjuncts (bool): Whether to give a clause for each part of a coordination.
+    conjuncts (bool): Whether to distribute coordinated subjects and objects.
     RETURNS (List[Clause]): The clauses, in the order of their verbs.
     """
     if not len(graph):
         return []
     if not graph.doc.has_annotation("TAG"):
         raise ValueError(
-            "Clauses are read off the graph and the part-of-speech tags, and this Doc "
-            "has no tags (token.tag_). Add a tagger to the pipeline."
+            "Extracting clauses requires part-of-speech tags (token.tag_), but this "
+            "Doc has none. Add a tagger to the pipeline."
         )
     return list(_Extraction(graph, conjuncts).clauses())
 
 
 class _Extraction:
-    """The clauses of one graph, each made when it is first asked for."""
+    """The clauses of a graph, each created on demand."""
 
     def __init__(self, graph: SemanticGraph, conjuncts: bool) -> None:
         index = graph._index
@@ -145,20 +145,20 @@ class _Extraction:
 
     def _make(self, head: int) -> list[Clause]:
         if head not in self.made:
-            # A graph of a parser may have cycles, where a clause cannot be complete.
+            # Predicted graphs may have cycles, in which a clause cannot be complete.
             self.made[head] = []
             self.made[head] = list(self._distribute(head))
         return self.made[head]
 
     def _distribute(self, head: int) -> Iterator[Clause]:
-        """Make the clause of a word, or one for each choice among coordinated parts."""
+        """Yield the clause of a word, or one for each combination of conjuncts."""
         args = list(self.predicates.args(head))
         choices = [list(self._parts(arc)) for arc in args]
         for choice in product(*choices):
             yield self._build(head, choice)
 
     def _parts(self, arc: IndexedArc) -> Iterator[_Argument]:
-        """Yield the parts of a coordination, each as if it was the argument."""
+        """Yield the parts of a coordination, each as a separate argument."""
         if not self.conjuncts or self.predicates.clause_below(arc.dep) is not None:
             yield _Argument(arc, arc.dep)
             return
@@ -182,7 +182,7 @@ class _Extraction:
         attribution, conditional = None, None
         objects: list[Phrase] = []
         adjuncts: dict[str, list[Phrase]] = {name: [] for name in ADJUNCTS}
-        simple = []  # phrases that are no clauses, with question words of their own
+        simple = []  # phrases that are not clauses, which may contain question words
         chosen = [arg.conjunct for arg in args if arg.conjunct]
         for arg in args:
             used += [arg.arc, arg.conjunct] if arg.conjunct else [arg.arc]
@@ -241,7 +241,7 @@ class _Extraction:
         return self.roles.subject, self.roles.place
 
     def _first_of(self, head: int | None) -> Clause | None:
-        """Give the clause of a word, the first one if it is distributed."""
+        """Get the clause of a word, or the first one if it is distributed."""
         clauses = [] if head is None else self._make(head)
         return clauses[0] if clauses else None
 
@@ -266,7 +266,7 @@ class _Extraction:
         return replace(phrase, marker=self.doc[before]) if marked else phrase
 
     def _adjunct(self, head: int, scope: list[int]) -> Phrase:
-        """Give an adjunct with its preposition first, also in a relative clause."""
+        """Get an adjunct with its preposition first, also in a relative clause."""
         without = [i for i in scope if self.tree.is_below(i, head)]
         phrase = self.tree.phrase(head, without)
         complements = [
@@ -288,7 +288,7 @@ class _Extraction:
             *predicates.particles.get(head, ()),
         }
         for i in scope:
-            # An adjective after a verb as "seems" has no other verb.
+            # An adjective after a verb such as "seems" has no other verb.
             if self.doc[i].tag_ == "MD" or (
                 head not in predicates.auxiliaries
                 and predicates.is_scopal(i)
@@ -296,7 +296,7 @@ class _Extraction:
             ):
                 words |= {i, *predicates.auxiliaries.get(i, ())}
         if not self.tree.is_verb(head):
-            # What is between the copula and the adjective: "is very tall".
+            # The words between the copula and the adjective: "is very tall".
             words |= {
                 i
                 for arc in predicates.above(head)
@@ -306,7 +306,7 @@ class _Extraction:
         return Phrase.from_indices(self.doc[head], words)
 
     def _is_degree(self, arc: IndexedArc, head: int) -> bool:
-        """Tell whether an arc is from a word such as "very" to an adjective."""
+        """Check whether an arc leads from a word such as "very" to an adjective."""
         return (
             not self.tree.is_verb(head)
             and self.tree.modifies(arc)
@@ -319,7 +319,7 @@ class _Extraction:
     # Adjuncts
 
     def _modifiers(self, scope: list[int]) -> Iterator[IndexedArc]:
-        """Yield the arcs from what is said about a clause: where, when, how, why."""
+        """Yield the arcs from the modifiers of a clause: where, when, how, why."""
         for i in scope:
             for arc in self.predicates.above(i):
                 if (
@@ -340,10 +340,10 @@ class _Extraction:
     def _is_adverbial(self, i: int) -> bool:
         return self.doc[i].tag_.startswith(PREPOSITION_TAGS) and i in self.index.by_head
 
-    # What is above
+    # Operators and governing verbs
 
     def _governor(self, scope: list[int]) -> IndexedArc | None:
-        """Find the verb whose object a clause is, through what is between them."""
+        """Find the verb that a clause is an object of, also through operators."""
         seen = list(scope)
         for i in seen:
             for arc in self.predicates.above(i):
@@ -370,7 +370,7 @@ class _Extraction:
         return None
 
     def _modality(self, head: int, scope: list[int]) -> Iterator[Phrase]:
-        """Yield modals, verbs as "seem", and those as "try" that share the subject."""
+        """Yield modals, verbs such as "seem", and verbs such as "try"."""
         predicates = self.predicates
         found = {i for i in scope if predicates.is_scopal(i)}
         if not is_finite(predicates, head) or found:
@@ -392,7 +392,7 @@ class _Extraction:
     def _asked(
         self, verb: Phrase, scope: list[int], phrases: Iterable[Phrase]
     ) -> Phrase | None:
-        """Find what a question asks for; its verb, if the answer is yes or no."""
+        """Find what a question asks for: the verb for yes/no questions."""
         for phrase in phrases:
             if any(
                 token.tag_.startswith("W")
@@ -415,9 +415,9 @@ class _Extraction:
 
 @dataclass(frozen=True)
 class _Argument:
-    """An argument, or a part of it if it is a coordination."""
+    """An argument, or a part of a coordinated argument."""
 
     arc: IndexedArc
     head: int
-    conjunct: IndexedArc | None = None  # from the part before it
+    conjunct: IndexedArc | None = None  # the arc from the part before it
     left_out: tuple[int, ...] = ()  # the parts after it

@@ -34,9 +34,9 @@ def register_extensions(attr: str = DEFAULT_ATTR) -> None:
 
     These are `Doc._.<attr>`, `Span._.<attr>`, `Token._.<attr>_heads`,
     `Token._.<attr>_args`, `Token._.<attr>_top`, `Doc._.<attr>_clauses` and
-    `Span._.<attr>_clauses`. The parser registers them for its
-    own `attr`. Call the function yourself to read Docs that were parsed elsewhere.
-    Calling it again is harmless.
+    `Span._.<attr>_clauses`. The parser registers them for its own `attr`. Call the
+    function yourself to read Docs that were parsed elsewhere. Calling it again is
+    harmless.
 
     attr (str): The name of the attribute.
 
@@ -78,7 +78,7 @@ def _register(cls: Any, name: str, **functions: partial) -> None:
         # Compare the name, which is also the same in a worker process.
         if getattr(getattr(getter, "func", None), "__module__", None) != __name__:
             raise ValueError(
-                f"{cls.__name__}._.{name} is already in use by something else. Choose "
+                f"{cls.__name__}._.{name} is already in use by other code. Choose "
                 "another name with the setting 'attr'."
             )
     else:
@@ -157,13 +157,13 @@ def span_graph(span: Span, attr: str = DEFAULT_ATTR) -> SemanticGraph | None:
 
 
 def doc_clauses(doc: Doc, attr: str = DEFAULT_ATTR) -> list[Clause]:
-    """Give who did what to whom in a Doc; nothing without a graph."""
+    """Get the clauses of a Doc; empty without a graph."""
     graph = get_graph(doc, attr)
     return [] if graph is None else graph.clauses()
 
 
 def span_clauses(span: Span, attr: str = DEFAULT_ATTR) -> list[Clause]:
-    """Give the clauses whose verb is in a span; nothing without a graph."""
+    """Get the clauses whose verb is in a span; empty without a graph."""
     inside = range(span.start, span.end)
     return [
         clause for clause in doc_clauses(span.doc, attr) if clause.verb.head.i in inside

@@ -208,7 +208,8 @@ class SemanticGraph:
 
     @property
     def has_frames(self) -> bool:
-        """RETURNS (bool): Whether senses are annotated or predicted, be it for no word.
+        """RETURNS (bool): Whether senses are annotated or predicted, even if no
+        word has one.
 
         >>> graph.has_frames
         False
@@ -277,10 +278,10 @@ class SemanticGraph:
         return [Triple(arc.head.text, arc.label, arc.dep.text) for arc in self]
 
     def clauses(self, conjuncts: bool = False) -> list[Clause]:
-        """Give who did what to whom, as phrases.
+        """Extract who did what to whom, as phrases.
 
-        conjuncts (bool): Whether to give a clause for each part of a coordinated
-            subject or object: "Anna and Ben bought tea and cake" makes four, not one.
+        conjuncts (bool): Whether to distribute coordinated subjects and objects: "Anna
+            and Ben bought tea and cake" then has four clauses instead of one.
         RETURNS (List[Clause]): The clauses, in the order of their verbs.
 
         >>> graph.clauses()

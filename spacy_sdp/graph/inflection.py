@@ -9,14 +9,14 @@ FINITE_TAGS = ("VBD", "VBP", "VBZ", "MD")
 
 
 def is_passive(predicates: Predicates, head: int) -> bool:
-    """Tell whether the verb of a clause is in the passive."""
+    """Check whether a clause is passive."""
     doc = predicates.doc
     tag, auxiliaries = doc[head].tag_, predicates.auxiliaries_of(head)
     if not tag.startswith(("VBN", "VBD")):
         return False
     if auxiliaries:
         return doc[auxiliaries[-1]].lower_ in BE_FORMS
-    # A reduced relative clause, as "the letter written by Tom".
+    # A reduced relative clause, as in "the letter written by Tom".
     return tag == "VBN" and not any(
         arc.label == predicates.roles.subject and arc.dep < head
         for arc in predicates.args(head)
@@ -24,7 +24,7 @@ def is_passive(predicates: Predicates, head: int) -> bool:
 
 
 def find_tense(predicates: Predicates, head: int) -> str:
-    """Give the tense of a clause: that of its first auxiliary, or of its verb."""
+    """Get the tense of a clause, from its first auxiliary or its verb."""
     doc, auxiliaries = predicates.doc, predicates.auxiliaries_of(head)
     for i in sorted({*auxiliaries, *predicates.scope(head)}):
         word, tag = doc[i].lower_, doc[i].tag_
@@ -37,13 +37,13 @@ def find_tense(predicates: Predicates, head: int) -> str:
         if tag == "MD":
             return ""
         if tag == "VBN" and i == head and not auxiliaries:
-            # Taggers mix up the two forms in "-ed".
+            # Taggers confuse the two forms in "-ed".
             return "" if is_passive(predicates, head) else "past"
     return ""
 
 
 def find_aspect(predicates: Predicates, head: int) -> str:
-    """Give the aspect of a clause: perfect, progressive, or both."""
+    """Get the aspect of a clause: perfect, progressive, or both."""
     doc = predicates.doc
     words = {doc[i].lower_ for i in predicates.auxiliaries_of(head)}
     progressive = "being" in words or (doc[head].tag_ == "VBG" and words & BE_FORMS)
@@ -52,12 +52,12 @@ def find_aspect(predicates: Predicates, head: int) -> str:
 
 
 def is_finite(predicates: Predicates, head: int) -> bool:
-    """Tell whether a clause has a tense or a modal."""
+    """Check whether a clause has a tense or a modal."""
     doc, auxiliaries = predicates.doc, predicates.auxiliaries_of(head)
     for i in sorted({*auxiliaries, *predicates.scope(head)}):
         if doc[i].tag_.startswith(("VB", "MD")):
             return doc[i].tag_ in FINITE_TAGS
-    # What the tagger has taken for a noun is finite, unless "to" is before it.
+    # A verb that is mistagged as a noun is finite, unless it follows "to".
     return not doc[head].tag_.startswith("JJ") and (
         head == 0 or doc[head - 1].tag_ != "TO"
     )

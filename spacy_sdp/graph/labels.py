@@ -99,7 +99,7 @@ LABELS = (
     ),
     Label(
         ("parenthetical",),
-        "what stands in parentheses",
+        "text in parentheses",
         "what it belongs to",
         "The linguist (born 1928) teaches.",
         ("born", "linguist"),
@@ -143,7 +143,7 @@ def explain(label: str) -> str | None:
 
     label (str): The label.
     RETURNS (Optional[str]): A description of the head and the dependent of such an
-        arc, with an example. Unknown labels give None and a warning.
+        arc, with an example. Unknown labels return None with a warning.
 
     >>> explain("neg")
     'negation → what is not the case (not → sleep: He does not sleep.)'

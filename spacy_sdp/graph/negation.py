@@ -1,4 +1,4 @@
-"""The words by which a clause says that something is not so."""
+"""The words that negate a clause."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from .roles import NEGATIVE_CONJUNCTIONS, NEGATIVE_NOMINALS, NEGATIVE_PREPOSITIO
 def find_negations(
     predicates: Predicates, head: int, conjuncts: Iterable[IndexedArc]
 ) -> list[int]:
-    """Give the words that negate a clause.
+    """Find the words that negate a clause.
 
     predicates (Predicates): The predicates of the graph.
-    head (int): The word of the clause.
-    conjuncts (Iterable[IndexedArc]): Arcs to the parts of coordinations which are the
-        arguments of the clause: "coffee" in "She drinks tea but not coffee".
+    head (int): The head of the clause.
+    conjuncts (Iterable[IndexedArc]): The arcs to coordinated arguments of the clause,
+        such as "coffee" in "She drinks tea but not coffee".
     RETURNS (List[int]): Their indices, in the order of the sentence.
     """
     found: set[int] = set()
@@ -35,7 +35,7 @@ def find_negations(
 
 
 def _of_arc(predicates: Predicates, arc: IndexedArc) -> Iterator[int]:
-    """Yield what an arc to a clause negates it by."""
+    """Yield the words that negate a clause through an arc to it."""
     roles = predicates.roles
     if arc.label == roles.negation or (
         predicates.tree.modifies(arc) and predicates.is_negative(arc.head)
@@ -51,7 +51,7 @@ def _of_arc(predicates: Predicates, arc: IndexedArc) -> Iterator[int]:
 
 
 def _of_argument(predicates: Predicates, i: int) -> Iterator[int]:
-    """Yield what makes an argument say that there is none: "no", "nobody"."""
+    """Yield the negative words of an argument: "no", "nobody"."""
     doc, roles = predicates.doc, predicates.roles
     modifiers = [
         arc.head for arc in predicates.above(i) if arc.label in roles.modifiers
@@ -64,7 +64,7 @@ def _of_argument(predicates: Predicates, i: int) -> Iterator[int]:
 
 
 def _free_words(predicates: Predicates, start: int, end: int) -> Iterator[int]:
-    """Yield "neither" and the like, which are not in the graph, between two words."""
+    """Yield words such as "neither" in a range, which are not in the graph."""
     for i in range(max(start, 0), end):
         if (
             i not in predicates.tree.nodes

@@ -1,9 +1,8 @@
-"""Phrases: the words that belong to a word, where a graph has many ways between them.
+"""Phrases, from a spanning tree of the graph.
 
-A word of a graph can have several heads. For the phrase of a word, each needs one place
-below one other: the tree of shortest ways from the top of the graph, on which going to
-an argument is short, going to a modifier is longer, and going to a verb through its
-argument, as to a relative clause, is longest.
+A word can have several heads, but belongs to one phrase only. The tree consists of the
+shortest paths from the top: steps to arguments are short, steps to modifiers are
+longer, and steps from an argument to its verb, as in relative clauses, are longest.
 """
 
 from __future__ import annotations
@@ -23,8 +22,8 @@ VERB_TAGS = ("VB", "MD")
 NOUN_TAGS = ("NN",)
 PREPOSITION_TAGS = ("IN", "TO", "RP")
 
-# The lengths of ways. What is said of a noun is nearer to it than a relative clause,
-# and a verb that is someone's argument is hardly ever a relative clause.
+# The lengths of steps. Modifiers are closer to a noun than relative clauses, and a verb
+# that is itself an argument is rarely a relative clause.
 ARGUMENT, MODIFIER, MODIFIED, RELATIVE, DETOUR = 2, 3, 4, 8, 24
 
 
@@ -32,8 +31,8 @@ ARGUMENT, MODIFIER, MODIFIED, RELATIVE, DETOUR = 2, 3, 4, 8, 24
 class Phrase:
     """A word with the words that belong to it.
 
-    `spans` are several where other words stand in between. `marker` is a preposition
-    without a meaning of its own, as "to" in "gave it to her"; `spans` are without it.
+    A discontinuous phrase has several `spans`. `marker` is a preposition without a
+    meaning of its own, such as "to" in "gave it to her". It is not part of `spans`.
 
     >>> clause = graph.clauses()[0]
     >>> clause.subject, clause.subject.head, clause.subject.spans
@@ -48,7 +47,7 @@ class Phrase:
     def from_indices(
         cls, head: Token, indices: Collection[int], marker: Token | None = None
     ) -> Phrase:
-        """Make a phrase of tokens, joined to spans where they are neighbours.
+        """Create a phrase from tokens. Adjacent tokens are joined to spans.
 
         >>> Phrase.from_indices(doc[3], {1, 2, 5}).spans
         (shy cat, eat)
@@ -89,18 +88,18 @@ def _to_spans(doc: Doc, indices: list[int]) -> Iterator[Span]:
 
 
 class PhraseTree:
-    """Each word of a graph below one other word."""
+    """A tree of the words of a graph, in which each word has one parent."""
 
     def __init__(self, doc: Doc, index: GraphIndex, roles: Roles) -> None:
-        """Find the ways.
+        """Build the tree.
 
         doc (Doc): The document.
         index (GraphIndex): Its graph.
-        roles (Roles): What the labels do.
+        roles (Roles): The functions of the labels.
         """
         self.doc, self.index, self.roles = doc, index, roles
         self.nodes = {*index.by_head, *index.by_dep, *index.tops, *index.predicates}
-        # Auxiliaries and the like: outside the graph, part of the phrase of a word.
+        # Words outside the graph that are part of a phrase, such as auxiliaries.
         self.satellites: set[int] = set()
         self._satellites_of: dict[int, list[int]] = {}
         self.parents: dict[int, int] = {}
@@ -111,15 +110,15 @@ class PhraseTree:
             self.children.setdefault(parent, []).append(child)
 
     def attach(self, satellite: int, owner: int) -> None:
-        """Make a word that is not in the graph part of the phrase of one that is."""
+        """Attach a word outside the graph to the phrase of a word in the graph."""
         self.satellites.add(satellite)
         self._satellites_of.setdefault(owner, []).append(satellite)
 
     def is_verb(self, i: int) -> bool:
-        """Tell whether a word is tagged as a verb, or stands as one after "to"."""
+        """Check whether a word is tagged as a verb, or is an infinitive after "to"."""
         tag = self.doc[i].tag_
         return tag.startswith(VERB_TAGS) or (
-            # Where the tagger is wrong, the graph knows who does it.
+            # If the tag is wrong, the arguments in the graph reveal a verb.
             i > 0
             and self.doc[i - 1].tag_ == "TO"
             and i - 1 not in self.nodes
@@ -131,13 +130,13 @@ class PhraseTree:
         )
 
     def is_noun(self, i: int) -> bool:
-        """Tell whether a word is tagged as a noun."""
+        """Check whether a word is tagged as a noun."""
         return self.doc[i].tag_.startswith(NOUN_TAGS)
 
     def modifies(self, arc: IndexedArc) -> bool:
-        """Tell whether the head of an arc says something about its dependent.
+        """Check whether the head of an arc modifies its dependent.
 
-        Adjectives, adverbs and prepositions do so by the label of a subject.
+        Adjectives, adverbs and prepositions modify with the label of a subject.
         """
         return arc.label in self.roles.modifiers or (
             arc.label == self.roles.subject
@@ -146,7 +145,7 @@ class PhraseTree:
         )
 
     def is_preposition(self, i: int) -> bool:
-        """Tell whether a word is a preposition, or ends one as "in order to" does."""
+        """Check whether a word is a preposition, or the end of one: "in order to"."""
         return self.doc[i].tag_.startswith(PREPOSITION_TAGS) or any(
             arc.label in self.roles.parts
             and arc.dep < i
@@ -155,7 +154,7 @@ class PhraseTree:
         )
 
     def _find_parents(self) -> None:
-        # Of each part of the graph, one word is first: a top, or what nothing takes.
+        # Each component of the graph has a root: a top, or a word without heads.
         starts = [*self.index.tops]
         starts += [i for i in sorted(self.nodes) if i not in self.index.by_dep]
         starts += sorted(self.nodes)
@@ -191,18 +190,18 @@ class PhraseTree:
                 yield RELATIVE, arc.head
 
     def is_below(self, i: int, ancestor: int) -> bool:
-        """Tell whether a word belongs to another one, or is the same."""
+        """Check whether a word is below another one in the tree, or the same."""
         while i != ancestor and i in self.parents:
             i = self.parents[i]
         return i == ancestor
 
     def below(self, head: int, without: Iterable[int] = ()) -> set[int]:
-        """Give the words of a phrase.
+        """Get the words of a phrase that are in the graph.
 
         head (int): Its head.
-        without (Iterable[int]): Words that are not part of it, with what is below them
-            and with what is between them and the head.
-        RETURNS (Set[int]): The words, without those that are not in the graph.
+        without (Iterable[int]): Words to exclude, together with the words below them
+            and between them and the head.
+        RETURNS (Set[int]): The words.
         """
         left_out = set()
         for i in without:
@@ -220,11 +219,11 @@ class PhraseTree:
     def phrase(
         self, head: int, without: Iterable[int] = (), *, clausal: bool = False
     ) -> Phrase:
-        """Give a word with the words that belong to it.
+        """Get the phrase of a word.
 
         head (int): The word.
-        without (Iterable[int]): Words that are not part of the phrase, as the predicate
-            of a relative clause whose subject it is.
+        without (Iterable[int]): Words to exclude, such as the predicate of a relative
+            clause whose subject the word is.
         clausal (bool): Whether a word such as "that" or "to" may introduce it.
         RETURNS (Phrase): The phrase.
         """
@@ -252,7 +251,7 @@ class PhraseTree:
         return self.index.by_head.get(i, ())
 
     def _fill_gaps(self, found: set[int]) -> None:
-        """Add what stands between the words and belongs to no other word."""
+        """Add the words in between that do not belong to another phrase."""
         for left, right in pairwise(sorted(found)):
             if all(map(self._is_free, range(left + 1, right))):
                 found.update(range(left + 1, right))

@@ -1,8 +1,8 @@
-"""The words of a graph that make clauses, and the words around them.
+"""The heads of the clauses in a graph, with their auxiliaries and operators.
 
-Around the word of a clause are its auxiliaries, which are not in the graph, and what
-the graph puts above it: negations, modals, and verbs as "seem", which say something
-about the clause and not about its subject.
+A clause also has auxiliaries, which are not in the graph, and operators above its head:
+negations, modals and verbs such as "seem", which modify the clause instead of its
+subject.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ PARTICLE_TAGS = ("RP", "IN", "RB", "TO")
 
 
 class Predicates:
-    """The words of a graph that make clauses, in the order of the sentence."""
+    """The heads of the clauses in a graph, in the order of the sentence."""
 
     def __init__(self, doc: Doc, index: GraphIndex, roles: Roles) -> None:
-        """Find them.
+        """Find the heads.
 
         doc (Doc): The document.
         index (GraphIndex): Its graph.
-        roles (Roles): What the labels do.
+        roles (Roles): The functions of the labels.
         """
         self.doc, self.index, self.roles = doc, index, roles
         self.tree = PhraseTree(doc, index, roles)
@@ -49,21 +49,21 @@ class Predicates:
         for label in self.roles.arguments:
             yield from (arc for arc in self.below(i) if arc.label == label)
         if i in self.auxiliaries:
-            # "Everyone is here": a copula makes a predicate of what else is a place.
+            # "Everyone is here": a copula turns a place into a predicate.
             yield from (arc for arc in self.below(i) if arc.label == self.roles.place)
 
     def below(self, i: int) -> tuple[IndexedArc, ...]:
-        """Give the arcs from a word."""
+        """Get the arcs from a word."""
         return self.index.by_head.get(i, ())
 
     def above(self, i: int) -> tuple[IndexedArc, ...]:
-        """Give the arcs to a word."""
+        """Get the arcs to a word."""
         return self.index.by_dep.get(i, ())
 
     # Auxiliaries
 
     def _claim_auxiliaries(self) -> None:
-        """Find the predicate of each auxiliary: a verb that is not in the graph."""
+        """Find the predicate of each auxiliary, a verb that is not in the graph."""
         tree = self.tree
         for i in range(len(self.doc)):
             if i in tree.nodes or not tree.is_verb(i):
@@ -102,7 +102,7 @@ class Predicates:
             yield token.i
 
     def _can_have_auxiliaries(self, i: int) -> bool:
-        """Tell whether a word can follow "be", "have" or "do"."""
+        """Check whether a word can follow "be", "have" or "do"."""
         arcs = self.below(i)
         if self.tree.is_verb(i):
             return not self._is_prenominal(i)
@@ -112,7 +112,7 @@ class Predicates:
             arc.dep < i and arc.label in (self.roles.subject, self.roles.place)
             for arc in arcs
         ) or any(
-            # "How competent is Abrams?" has the auxiliary later; "Is it true that …"
+            # "Is it true that …", unlike "How competent is Abrams?"
             arc.dep > i
             and arc.label == self.roles.subject
             and self.tree.is_verb(arc.dep)
@@ -121,14 +121,14 @@ class Predicates:
         )
 
     def _modifies_later(self, i: int) -> bool:
-        """Tell whether a word is an adverb, adjective or the like before its word."""
+        """Check whether a word only modifies later words, as most adjectives do."""
         arcs = self.below(i)
         return bool(arcs) and all(
             self.tree.modifies(arc) and arc.dep > i for arc in arcs
         )
 
     def _is_prenominal(self, i: int) -> bool:
-        """Tell whether a word stands as an adjective before its noun."""
+        """Check whether a word is a prenominal modifier, such as an adjective."""
         parent = self.tree.parents.get(i)
         return (
             parent is not None
@@ -147,10 +147,10 @@ class Predicates:
             )
         )
 
-    # Which words make clauses
+    # Heads of clauses
 
     def makes_clause(self, i: int) -> bool:
-        """Tell whether a word makes a clause, and not only a part of one."""
+        """Check whether a word is the head of a clause."""
         if self.is_scopal(i) or self._is_prenominal(i) or self._is_part(i):
             return False
         if i in self.auxiliaries:
@@ -160,14 +160,14 @@ class Predicates:
             return has_args or self._is_said(i)
         if not has_args or not self._is_said(i):
             return False
-        # A verb that the tagger has taken for a noun, or "like" for a preposition, has
-        # its subject before it.
+        # A verb that is mistagged as a noun, or "like" as a preposition, has its
+        # subject before it.
         return self.doc[i].tag_.startswith("JJ") or (
             (self.tree.is_noun(i) or i in self.index.tops)
             and any(
                 arc.label == self.roles.subject
                 and arc.dep < i
-                # Of a conjunction, such as "because", that is another clause.
+                # The subject of a conjunction such as "because" is another clause.
                 and self.doc[arc.dep].tag_.startswith(NOMINAL_TAGS)
                 and (self.tree.is_noun(i) or arc.dep not in self.index.by_head)
                 for arc in self.args(i)
@@ -175,11 +175,11 @@ class Predicates:
         )
 
     def _is_part(self, i: int) -> bool:
-        """Tell whether a word is part of an expression, as in "according to"."""
+        """Check whether a word is part of an expression, as in "according to"."""
         return any(arc.label in self.roles.parts for arc in self.above(i))
 
     def _is_said(self, i: int) -> bool:
-        """Tell whether a word is where only clauses are, and not in a noun phrase."""
+        """Check whether a word is in the position of a clause, not in a noun phrase."""
         if i in self.index.tops:
             return True
         for arc in self.above(i):
@@ -194,7 +194,7 @@ class Predicates:
                 )
                 or (
                     self.roles.is_conjunct(arc.label)
-                    # Backwards only: graphs of a parser can have cycles.
+                    # Only backwards, because predicted graphs can have cycles.
                     and arc.head < i
                     and self.makes_clause(arc.head)
                 )
@@ -203,10 +203,10 @@ class Predicates:
         return False
 
     def is_scopal(self, i: int) -> bool:
-        """Tell whether a word says something about a clause, and nothing else.
+        """Check whether a word only modifies a clause.
 
-        Such are modals, and words as "seem" in "The children seem to like it", where
-        the subject belongs to the other verb.
+        These words are modals, and words such as "seem" in "The children seem to like
+        it", where the subject belongs to the other verb.
         """
         tag = self.doc[i].tag_
         arcs = list(self.args(i))
@@ -222,20 +222,20 @@ class Predicates:
             and (
                 self.tree.is_verb(below)
                 or below in self.auxiliaries
-                # "The soup smells good" has the adjective's subject, too.
+                # "The soup smells good" also shares the adjective's subject.
                 or (self.doc[below].tag_.startswith("JJ") and self.tree.is_verb(i))
             )
         )
 
     def below_scope(self, i: int) -> int:
-        """Give the word of the clause that a negation, modal or adverb is about."""
+        """Get the head of the clause that a negation, modal or adverb modifies."""
         seen: set[int] = set()
         while i not in seen:
             seen.add(i)
             arcs = self.below(i)
             args = list(self.args(i))
             raising = (
-                # As "seem", whose only argument is a later verb.
+                # Such as "seem", whose only argument is a later verb.
                 len(args) == 1
                 and self.doc[i].tag_.startswith(("VB", "JJ"))
                 and args[0].dep > i
@@ -252,7 +252,7 @@ class Predicates:
         return i
 
     def _is_operator(self, i: int) -> bool:
-        """Tell whether a word can stand above a clause: a modal, adverb or the like."""
+        """Check whether a word can be an operator, such as a modal or an adverb."""
         if i in self.auxiliaries:
             return False
         return self.doc[i].tag_ == "MD" or (
@@ -263,14 +263,14 @@ class Predicates:
             )
         )
 
-    # What is above a clause
+    # Operators
 
     def scope(self, head: int) -> list[int]:
-        """Give the words that say something about a whole clause, with its own word.
+        """Get the head of a clause and its operators.
 
-        head (int): The word of the clause.
-        RETURNS (List[int]): It, its modals, its negations and verbs as "seem", and
-            those of the clause that it is coordinated with if it shares auxiliaries.
+        head (int): The head of the clause.
+        RETURNS (List[int]): The head, its modals, its negations and verbs such as
+            "seem", including those of a coordinated clause with the same auxiliaries.
         """
         found = [head]
         for i in found:
@@ -281,7 +281,7 @@ class Predicates:
                     arc.label == self.roles.negation
                     or self.is_scopal(arc.head)
                     or (self.tree.modifies(arc) and self.is_negative(arc.head))
-                    # "can be used to learn" is a modal above the purpose.
+                    # In "can be used to learn", the modal is above the purpose.
                     or (self._is_operator(arc.head) and self._is_scoped(arc))
                     or (
                         self.roles.is_conjunct(arc.label)
@@ -294,14 +294,14 @@ class Predicates:
         return found
 
     def _is_scoped(self, arc: IndexedArc) -> bool:
-        """Tell whether a modifier is itself negated or below a modal."""
+        """Check whether a modifier is itself negated or below a modal."""
         return self.tree.modifies(arc) and any(
             other.label == self.roles.negation or self.doc[other.head].tag_ == "MD"
             for other in self.above(arc.head)
         )
 
     def shares_auxiliaries(self, first: int, second: int) -> bool:
-        """Tell whether a clause has the auxiliaries of one it is coordinated with."""
+        """Check whether a clause shares the auxiliaries of a coordinated clause."""
         return (
             first < second
             and second not in self.auxiliaries
@@ -309,7 +309,7 @@ class Predicates:
         )
 
     def auxiliaries_of(self, head: int) -> list[int]:
-        """Give the auxiliaries of a clause, also those in front of a coordination."""
+        """Get the auxiliaries of a clause, including shared ones of a coordination."""
         for arc in self.above(head):
             if self.roles.is_conjunct(arc.label) and self.shares_auxiliaries(
                 arc.head, head
@@ -318,22 +318,22 @@ class Predicates:
         return self.auxiliaries.get(head, [])
 
     def is_negative(self, i: int) -> bool:
-        """Tell whether an adverb negates, as "never" and "no longer"."""
+        """Check whether an adverb negates, such as "never" and "no longer"."""
         return self.doc[i].tag_.startswith(("RB", "CC", "DT", "JJR")) and any(
             self.doc[j].lower_ in NEGATIVE_ADVERBS for j in self.expression(i)
         )
 
     def expression(self, i: int) -> Iterator[int]:
-        """Yield a word and what makes one expression with it, as "according to"."""
+        """Yield the words of a fixed expression, such as "according to"."""
         yield i
         for arc in self.below(i):
             if arc.label in self.roles.parts:
                 yield arc.dep
 
-    # Words around it
+    # Particles
 
     def _claim_particles(self, head: int) -> None:
-        """Find the particles and prepositions that are part of what a verb means."""
+        """Find the particles and prepositions that belong to a verb."""
         objects = {arc.dep: arc.label for arc in self.args(head)}
         for i in self._rest_of_sentence(head):
             token = self.doc[i]
@@ -360,7 +360,7 @@ class Predicates:
         self.particles.setdefault(head, []).append(particle)
 
     def _introduces(self, i: int, head: int) -> bool:
-        """Tell whether a word outside the graph introduces an argument."""
+        """Check whether a word outside the graph introduces an argument."""
         word = self.doc[i].lower_
         following = next(
             (j for j in self._rest_of_sentence(i) if j in self.tree.nodes), None
@@ -378,7 +378,7 @@ class Predicates:
         )
 
     def clause_below(self, i: int) -> int | None:
-        """Give the word of the clause that an argument is, if it is one."""
+        """Get the head of the clause that an argument is, or None."""
         below = self.below_scope(i)
         if self.makes_clause(below):
             return below

@@ -23,7 +23,7 @@ def propose(
 
     clause (Clause): The clause.
     predicates (Predicates): The predicates of the graph.
-    scope (List[int]): The words above the clause, from `Predicates.scope`.
+    scope (List[int]): The head and its operators, from `Predicates.scope`.
     YIELDS (Phrase): The phrases.
     """
     first, rest, agent = clause.subject, list(clause.objects), None
@@ -50,7 +50,7 @@ def propose(
 
 
 def _verb_words(clause: Clause, predicates: Predicates, scope: list[int]) -> set[int]:
-    """Give the verb with all that is above it: modals, negations, "seems to"."""
+    """Get the verb with its operators: modals, negations, "seems to"."""
     words = {token.i for token in clause.verb.tokens}
     for i in scope:
         words.update(predicates.auxiliaries.get(i, ()))
@@ -63,7 +63,7 @@ def _verb_words(clause: Clause, predicates: Predicates, scope: list[int]) -> set
         for token in phrase.tokens
     }
     words.update(token.i for token in clause.negation)
-    # Also "the museum to return the statues", as in a headline.
+    # Include "to", as in the headline "the museum to return the statues".
     words.update([i - 1 for i in words if i and predicates.doc[i - 1].tag_ == "TO"])
     return words - inside
 
@@ -78,7 +78,7 @@ def _find_expletive(predicates: Predicates, start: int, end: int) -> Token | Non
 
 
 def to_plain(phrase: Phrase) -> str:
-    """Write a phrase as in the middle of a sentence.
+    """Format a phrase as in the middle of a sentence.
 
     phrase (Phrase): The phrase.
     RETURNS (str): Its text, with the preposition that marks it.
@@ -86,20 +86,20 @@ def to_plain(phrase: Phrase) -> str:
     words = [] if phrase.marker is None else [phrase.marker.text]
     for span in phrase.spans:
         first, text = span[0], span.text
-        # A name is capitalized as a lemma, too.
+        # The lemma of a name is capitalized, too.
         is_name = first.tag_.startswith("NNP") and not first.lemma_.islower()
         if first.is_title and first.text != "I" and not is_name and _is_initial(first):
             text = text[0].lower() + text[1:]
         words.append(text)
     last = phrase.spans[-1]
     if last.end < len(last.doc) and last.doc[last.end].text == "," in last.text:
-        # The end of a relative clause or an apposition.
+        # Close a relative clause or an apposition.
         words[-1] += ","
     return " ".join(words)
 
 
 def _is_initial(token: Token) -> bool:
-    """Tell whether a word begins a sentence, if only after a quotation mark."""
+    """Check whether a word starts a sentence, ignoring quotation marks."""
     while token.i and not token.is_sent_start and token.nbor(-1).is_punct:
         token = token.nbor(-1)
     return not token.i or bool(token.is_sent_start)

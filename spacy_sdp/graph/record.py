@@ -76,10 +76,10 @@ class Record:
     space_after: bool | None = field(default=None, compare=False)
 
     def node_indices(self) -> list[int]:
-        """Give the words that are nodes of the graph.
+        """Get the words that are nodes of the graph.
 
-        RETURNS (List[int]): Those that the format lists as nodes, or that have an arc
-            or a frame or are tops.
+        RETURNS (List[int]): The words that the format lists as nodes, words with an
+            arc or a frame, and tops.
         """
         indices = {i for head, dep, _ in self.arcs for i in (head, dep)}
         indices.update(self.tops)

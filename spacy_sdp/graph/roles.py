@@ -1,4 +1,4 @@
-"""What the labels of a formalism do in a clause, and words on which it is silent."""
+"""The functions of labels in a clause, and words that graphs do not distinguish."""
 
 from __future__ import annotations
 
@@ -13,25 +13,24 @@ def _words(text: str) -> frozenset[str]:
 
 @dataclass(frozen=True)
 class Roles:
-    """What the labels of one formalism do in a clause.
+    """The functions of the labels of a formalism in a clause.
 
-    A label is either an argument, which the head takes, or a modifier, by which the
-    head says something about the dependent, or a part, which belongs to the head.
-    Coordination goes from one part to the next.
+    A label marks an argument of the head, a modifier (the head modifies the dependent)
+    or a part of the head. Coordination leads from one conjunct to the next.
     """
 
     name: str
     subject: str  # who does it, also in a passive
-    objects: tuple[str, ...]  # in the order in which they are to be listed
-    negation: str  # negation -> what is not the case
-    modifiers: frozenset[str]  # what is said of the dependent
-    parts: frozenset[str]  # what the head is not complete without
-    conjunct: str  # from one part of a coordination to the next
-    conjunct_affixes: tuple[str, str]  # likewise, with the conjunction between these
-    negative_conjuncts: frozenset[str]  # the next part is what is not the case
-    joint_negations: frozenset[str]  # both parts are what is not the case
-    place: str  # where someone is -> who is there
-    adverbials: dict[str, str]  # what a modifier answers: where, when, how or why
+    objects: tuple[str, ...]  # in the order of the output
+    negation: str  # negation -> negated word
+    modifiers: frozenset[str]  # modifier -> modified word
+    parts: frozenset[str]  # head -> its part
+    conjunct: str  # conjunct -> next conjunct
+    conjunct_affixes: tuple[str, str]  # the same, around the name of the conjunction
+    negative_conjuncts: frozenset[str]  # the next conjunct is negated
+    joint_negations: frozenset[str]  # both conjuncts are negated
+    place: str  # place -> who or what is there
+    adverbials: dict[str, str]  # the question that a modifier answers
 
     @property
     def arguments(self) -> tuple[str, ...]:
@@ -39,14 +38,14 @@ class Roles:
         return self.subject, *self.objects
 
     def is_conjunct(self, label: str) -> bool:
-        """Tell whether a label goes to the next part of a coordination."""
+        """Check whether a label leads to the next conjunct of a coordination."""
         prefix, suffix = self.conjunct_affixes
         return label == self.conjunct or (
             label.startswith(prefix) and label.endswith(suffix)
         )
 
     def knows(self, label: str) -> bool:
-        """Tell whether a label is one of this formalism."""
+        """Check whether a label belongs to this formalism."""
         return (
             label in self.arguments
             or label in self.modifiers
@@ -75,15 +74,15 @@ DM = Roles(
     adverbials={"manner": "how"},
 )
 
-# Another formalism is another table here.
+# To support another formalism, add it here.
 FORMALISMS = (DM,)
 
 
 def find_roles(labels: Iterable[str]) -> Roles:
-    """Give the table of the formalism that labels are from.
+    """Find the formalism of a graph.
 
-    labels (Iterable[str]): The labels of a graph.
-    RETURNS (Roles): The table that knows most of them.
+    labels (Iterable[str]): The labels of the graph.
+    RETURNS (Roles): The formalism that has most of the labels.
     """
     counts = Counter(labels)
     best = max(FORMALISMS, key=lambda roles: _known(roles, counts))
@@ -91,9 +90,9 @@ def find_roles(labels: Iterable[str]) -> Roles:
         unknown = next(label for label in counts if not best.knows(label))
         names = " or ".join(roles.name for roles in FORMALISMS)
         raise ValueError(
-            f"Clauses can be read off graphs in {names}, and this one has labels such "
-            f"as {unknown!r}. Use a pipeline that parses into {names}, or read the "
-            "arcs themselves with graph.triples()."
+            f"Clauses can only be extracted from {names} graphs, but this one has "
+            f"labels such as {unknown!r}. Use a pipeline that predicts {names}, or get "
+            "the arcs themselves with graph.triples()."
         )
     return best
 
@@ -102,7 +101,7 @@ def _known(roles: Roles, counts: Counter[str]) -> int:
     return sum(count for label, count in counts.items() if roles.knows(label))
 
 
-# DM treats these as any adverb, determiner or pronoun; only "not" has its own label.
+# DM treats these like any adverb, determiner or pronoun; only "not" has its own label.
 NEGATIVE_ADVERBS = _words(
     "barely hardly n't neither never no nor not nowhere rarely scarcely seldom"
 )
@@ -113,18 +112,18 @@ NEGATIVE_PREPOSITIONS = frozenset({"without"})
 CONDITIONS = _words("assuming if lest provided providing unless")
 SOURCES = frozenset({"according"})
 
-# Auxiliaries are not in the graph of DM, so that their forms say what they are.
+# DM graphs do not include auxiliaries, so they are recognized by their forms.
 BE_FORMS = _words("am are be been being get gets got is 'm 're 's was were")
 HAVE_FORMS = _words("had has have having 'd 've")
 PAST_FORMS = _words("was were did had 'd")
 FUTURE_FORMS = _words("'ll shall sha will wo")
 
-# What introduces a clause and means nothing, unlike a preposition.
+# Words without meaning that introduce a clause, unlike prepositions.
 COMPLEMENTIZERS = _words("for if that to whether")
-# Outside the graph, before a coordination.
+# Words before a coordination that are not in the graph.
 CORRELATIVES = _words("both either neither")
 
-# Which question an adjunct answers, by the word that introduces it …
+# The question that an adjunct answers, by the word that introduces it …
 QUESTIONS = {
     "where": "above across along among around at away back behind below beside between "
     "from here home in inside into near off on onto opposite out outside over past "
@@ -137,9 +136,9 @@ QUESTIONS = {
 }
 ANSWERS = {word: role for role, words in QUESTIONS.items() for word in words.split()}
 
-# … if it is not a clause: "to learn", "so that it works" …
+# … unless it is a clause: "to learn", "so that it works" …
 PURPOSES = _words("for order so to")
-# … or, if it is a time, by the noun in it.
+# … or, for times, by its noun.
 TIMES = _words(
     "afternoon age century date day dawn decade end evening friday future hour january "
     "february march april may june july august september october november december "
@@ -147,4 +146,4 @@ TIMES = _words(
     "season second spring summer sunday thursday time today tomorrow tonight tuesday "
     "autumn fall war wednesday week weekend winter year yesterday"
 )
-ENTITIES_OF_TIME = frozenset({"DATE", "TIME"})  # where a pipeline finds entities
+ENTITIES_OF_TIME = frozenset({"DATE", "TIME"})  # in pipelines with an entity recognizer

@@ -13,8 +13,8 @@ from .graph import SemanticGraph
 from .spans import sentence_numbers, sentences
 
 Row = dict[str, Any]
-# The columns, with the types of their values. `doc`, `sent`, `clause` and `head` and
-# `dep`, which are tokens, are numbers that count from 0.
+# The columns, with the types of their values. `doc`, `sent`, `clause` and the tokens
+# `head` and `dep` are numbers that count from 0.
 CLAUSE_COLUMNS = {
     **dict.fromkeys(("doc", "sent", "clause"), int),
     **dict.fromkeys(("subject", "verb", "objects"), str),
@@ -39,12 +39,12 @@ LIBRARIES = ("pandas", "polars")
 def clause_rows(
     graph: SemanticGraph, number: int, *, conjuncts: bool = False
 ) -> Iterator[Row]:
-    """Give the clauses of a graph as rows.
+    """Yield the clauses of a graph as rows.
 
     graph (SemanticGraph): The graph.
     number (int): The number of its Doc.
-    conjuncts (bool): Whether to give a clause for each part of a coordination.
-    YIELDS (Dict[str, Any]): The values of CLAUSE_COLUMNS; None if there is none.
+    conjuncts (bool): Whether to distribute coordinated subjects and objects.
+    YIELDS (Dict[str, Any]): The values of CLAUSE_COLUMNS, or None if missing.
     """
     clauses = graph.clauses(conjuncts=conjuncts)
     sents = sentence_numbers(graph.doc)
@@ -66,11 +66,11 @@ def clause_rows(
 
 
 def triple_rows(graph: SemanticGraph, number: int) -> Iterator[Row]:
-    """Give the arcs of a graph as rows.
+    """Yield the arcs of a graph as rows.
 
     graph (SemanticGraph): The graph.
     number (int): The number of its Doc.
-    YIELDS (Dict[str, Any]): The values of TRIPLE_COLUMNS; None if there is none.
+    YIELDS (Dict[str, Any]): The values of TRIPLE_COLUMNS, or None if missing.
     """
     sents, texts = sentence_numbers(graph.doc), sentences(graph.doc)
     for arc in graph:
@@ -95,11 +95,11 @@ def to_frame(
     conjuncts: bool = False,
     library: str | None = None,
 ) -> Any:
-    """Give the clauses of Docs as a data frame of pandas or Polars.
+    """Convert the clauses of Docs to a data frame of pandas or Polars.
 
     docs (Doc | Iterable[Doc]): One or several Docs with graphs.
     attr (str): The attribute with the graphs.
-    conjuncts (bool): Whether to give a clause for each part of a coordination.
+    conjuncts (bool): Whether to distribute coordinated subjects and objects.
     library (Optional[str]): "pandas" or "polars". Defaults to the first installed one.
     RETURNS (pandas.DataFrame | polars.DataFrame): A row for each clause, with the
         numbers of its Doc, its sentence and itself, which count from 0, and the fields

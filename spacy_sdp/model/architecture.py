@@ -57,7 +57,7 @@ def build_model(
     """Build the model of a parser.
 
     tok2vec (Model): The token vectors.
-    inference (Inference): The inference.
+    inference (Inference): The inference algorithm.
     settings (Settings): The settings.
     nO (Optional[int]): The number of labels.
     RETURNS (Model): The model.
@@ -75,14 +75,14 @@ def build_model(
         forward,
         init=init,
         layers=[tok2vec, network],
-        # The number of labels, and that of frames if they are predicted.
+        # The number of labels, and of frames if they are predicted.
         dims={"nO": nO, "nF": None},
         refs={"tok2vec": tok2vec, "network": network},
     )
 
 
 def init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
-    """Build the network for the width of the vectors and what is to be predicted."""
+    """Build the network for the width of the vectors, and the labels and frames."""
     tok2vec = model.get_ref("tok2vec")
     tok2vec.initialize(X=X)
     # Not all tok2vec layers know their width, so check their output.
@@ -97,8 +97,8 @@ def forward(
     """Score all arcs of all sentences.
 
     In training, a batch may include its gold arcs, which are then not pruned. The
-    gradient has one part for each of `first_order`, `refined`, `labels` and
-    `frames` in `ArcScores`.
+    gradient has one part for each of `first_order`, `refined`, `labels` and `frames` in
+    `ArcScores`.
     """
     ops = model.ops
     network, shim = model.get_ref("network"), _shim(model)
@@ -165,7 +165,7 @@ def _convert_outputs(
     _, outputs = inputs_outputs
 
     def to_torch(gradients: ArcGradients) -> ArgsKwargs:
-        assert isinstance(outputs, Scores)  # posteriors are not for training
+        assert isinstance(outputs, Scores)  # posteriors have no gradient
         scored = (outputs.first_order, outputs.refined, outputs.labels, outputs.frames)
         # Empty tensors were not computed by the network and have no gradient.
         pairs = [
@@ -180,7 +180,7 @@ def _convert_outputs(
 
 
 def get_settings(model: Model) -> Settings:
-    """Give the settings that a parser's model was built with.
+    """Get the settings of a parser's model.
 
     model (Model): The model.
     RETURNS (Settings): Its settings.

@@ -1,4 +1,4 @@
-"""From Docs to sentences, and from sentences to one table of words and arcs."""
+"""Batches of sentences, with their words and arcs in one table."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from .settings import Settings
 
 # Arrays of indices, which are always on the CPU.
 Indices = numpy.ndarray
-# What many inflected forms of a word have in common.
+# Many inflected forms of a word share this number of letters.
 PREFIX_LENGTH = 5
-# Of the loss, with respect to first_order, refined, labels and frames of `ArcScores`.
+# The gradient of the loss with respect to the scores of `ArcScores`.
 ArcGradients = tuple[Floats2d, Floats3d, Floats2d, Floats2d]
 
 
 @dataclass(frozen=True)
 class Words:
-    """The words of a sentence: all of its tokens that are not whitespace."""
+    """The words of a sentence: all tokens except for whitespace."""
 
     doc: int  # the number of the Doc in the batch
     tokens: Indices  # their indices in the Doc, (n,)
@@ -35,27 +35,26 @@ class Words:
 
 @dataclass(frozen=True)
 class GoldArcs:
-    """What the gold standard says of each arc of a batch."""
+    """The gold label of each arc of a batch."""
 
     labels: Indices  # (arcs,)
-    known: numpy.ndarray  # 1 or 0, whether it says anything, (arcs,)
+    known: numpy.ndarray  # 1 if the label is known, otherwise 0, (arcs,)
 
 
 @dataclass(frozen=True)
 class GoldFrames:
-    """What the gold standard says of the frame of each word of a batch."""
+    """The gold frame of each word of a batch."""
 
     frames: Indices  # (words,)
-    known: numpy.ndarray  # 1 or 0, whether it says anything, (words,)
+    known: numpy.ndarray  # 1 if the frame is known, otherwise 0, (words,)
 
 
 @dataclass(frozen=True)
 class Batch:
     """The sentences of a batch of Docs, the longest first.
 
-    The arcs of all sentences stand in one list: (n + 1) * n rows for a sentence of n
-    words, for each head from the root to the last word, each dependent from the first
-    word to the last.
+    The arcs of all sentences are in one list: (n + 1) * n rows for a sentence of n
+    words, with all dependents of the root first, and then of each word.
     """
 
     docs: list[Doc]
@@ -64,7 +63,7 @@ class Batch:
 
     @classmethod
     def from_docs(cls, docs: list[Doc]) -> Batch:
-        """Find the sentences, by `doc.sents` or else the whole Doc as one.
+        """Find the sentences of Docs. Without boundaries, a Doc is one sentence.
 
         docs (List[Doc]): The documents; empty ones have no sentences.
         RETURNS (Batch): The batch.
@@ -75,7 +74,7 @@ class Batch:
             starts = [sentence.start for sentence in sentences(doc)]
             groups = numpy.split(words, numpy.searchsorted(words, starts[1:]))
             found += [Words(number, group) for group in groups if len(group)]
-        # The LSTM wants the longest first, and neighbours of one length form a block.
+        # The LSTM requires the longest first, and equal lengths form a block.
         found.sort(key=len, reverse=True)
         return cls(docs, found)
 
@@ -121,21 +120,21 @@ class Batch:
         return numpy.cumsum([0, *((n + 1) * n for n in self.lengths)])
 
     def arc_row(self, sentence: int, head: int, dep: int) -> int:
-        """Give the row of an arc, the opposite of `locate`.
+        """Get the row of an arc, the inverse of `locate`.
 
         sentence (int): The number of the sentence.
         head (int): The node of its head, 0 for the root and 1 for the first word.
         dep (int): The node of its dependent.
-        RETURNS (int): The row of the list of arcs.
+        RETURNS (int): The row in the list of arcs.
         """
         return int(self.arc_offsets[sentence]) + head * self.lengths[sentence] + dep - 1
 
     def locate(self, arcs: Indices) -> list[tuple[int, int, int]]:
         """Find the tokens of arcs.
 
-        arcs (Indices): Rows of the list of arcs.
-        RETURNS (List[Tuple[int, int, int]]): For each the number of its Doc, the index
-            of its head, -1 for the root, and the index of its dependent.
+        arcs (Indices): Rows in the list of arcs.
+        RETURNS (List[Tuple[int, int, int]]): For each arc the number of its Doc, the
+            index of its head, -1 for the root, and the index of its dependent.
         """
         numbers = numpy.searchsorted(self.arc_offsets, arcs, side="right") - 1
         found = []
@@ -154,7 +153,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class ArcScores:
-    """What the model gives in training, see `network.Scores`."""
+    """The output of the model in training, see `network.Scores`."""
 
     batch: Batch
     settings: Settings
@@ -167,7 +166,7 @@ class ArcScores:
 
 @dataclass(frozen=True)
 class ArcPosteriors:
-    """What the model gives in prediction, see `network.Posteriors`."""
+    """The output of the model in prediction, see `network.Posteriors`."""
 
     batch: Batch
     arcs: Indices

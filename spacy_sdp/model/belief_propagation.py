@@ -1,4 +1,4 @@
-"""Loopy belief propagation, the other algorithm of Wang et al. (2019)."""
+"""Loopy belief propagation, the alternative algorithm of Wang et al. (2019)."""
 
 from __future__ import annotations
 

@@ -11,24 +11,23 @@ from .labels import FIRST_FRAME, FIRST_LABEL, NULL
 from .layers import MLP, Embedding
 from .settings import Settings
 
-# Each hash is the sum of two rows of a table, so that hardly two words are the same.
+# The embedding of a hash is the sum of two rows of a table, to avoid collisions.
 HASH_ROWS, HASH_WIDTH = 40_000, 64
-# The second row is found by the hash without its last digits.
+# The second row depends on the hash without its last digits.
 HASH_DIGITS = 10_000
-# A rare word is seen too seldom to be learned in steps of the usual learning rate, so
-# the table is in units that are this large. It starts at zero, where the rows of words
-# that are never seen stay.
+# Rare words get few updates, so the embeddings are scaled by this factor to speed up
+# their learning. They are initialized with 0, so unseen words keep a zero vector.
 HASH_SCALE = 16.0
-# Width of what is known of the arguments of a word, apart from their labels.
+# Width of the representation of a word's arguments, in addition to their labels.
 ARGUMENT_WIDTH = 64
 
 
 class FrameClassifier(nn.Module):
-    """Scores the frames of words by the words, their arguments and the labels of these.
+    """Scores the frames of words, from the words and their labelled arguments.
 
-    A frame depends on which word it is, of which the states that arcs are scored from
-    have little left, so words have vectors of their own here. The arguments are those
-    that inference finds; arcs learn nothing from frames this way.
+    Frames depend on the identity of the word, which the LSTM states preserve poorly, so
+    the classifier has its own word embeddings. It uses the arguments predicted by
+    inference, without propagating gradients to the arcs.
     """
 
     def __init__(
@@ -37,14 +36,14 @@ class FrameClassifier(nn.Module):
         """Build the classifier with fresh weights.
 
         width (int): Width of the states.
-        n_labels (int): Number of labels, with NULL and root.
+        n_labels (int): Number of labels, including NULL and root.
         n_frames (int): Number of frames of the corpus.
         settings (Settings): The settings.
         """
         super().__init__()
         labels = n_labels - FIRST_LABEL
         self.embedding = Embedding(HASH_ROWS, HASH_WIDTH, deviation=0.0)
-        # Hides words in training, as words that are not known are.
+        # Share of words to hide in training, as if they were unknown.
         self.word_dropout = settings.embed_dropout
         self.argument = nn.Linear(width, ARGUMENT_WIDTH)
         self.role = Embedding(labels, ARGUMENT_WIDTH)
@@ -67,8 +66,8 @@ class FrameClassifier(nn.Module):
 
         lengths (List[int]): Words in each sentence.
         states (Tensor): The states of all nodes, (nodes, width).
-        hashes (Tensor): Hashes of the words and of their prefixes, and anything for the
-            roots, (nodes, 2).
+        hashes (Tensor): Hashes of the words and of their prefixes, and arbitrary values
+            for the roots, (nodes, 2).
         arcs (Arcs): The candidates.
         probabilities (Tensor): The probabilities of their labels, (C, L).
         RETURNS (Tensor): The scores, (words, 1 + frames).
@@ -90,7 +89,7 @@ class FrameClassifier(nn.Module):
         return self.output(self.mlp(torch.cat(inputs, dim=1), sentence_of))
 
     def _embed(self, hashes: Tensor) -> Tensor:
-        """Give the vectors of words and of their prefixes, (words, 2, HASH_WIDTH)."""
+        """Compute the embeddings of words and prefixes, (words, 2, HASH_WIDTH)."""
         rows = torch.stack([hashes, hashes // HASH_DIGITS]) % HASH_ROWS
         vectors = embedding(rows, self.embedding.weight).sum(0) * HASH_SCALE
         if not self.training or not self.word_dropout:
@@ -103,21 +102,21 @@ def locate_words(lengths: list[int], device: torch.device) -> tuple[Tensor, Tens
     """Find the words among the nodes.
 
     lengths (List[int]): Words in each sentence.
-    device (torch.device): Where to put what is found.
+    device (torch.device): The device of the result.
     RETURNS (Tuple[Tensor, Tensor]): The node of each word and its sentence, (words,).
     """
     numbers = torch.arange(len(lengths), device=device)
     sentence_of = numbers.repeat_interleave(torch.tensor(lengths, device=device))
-    # Before a word are other words, and the roots up to that of its own sentence.
+    # A word follows the words before it, and the roots up to that of its sentence.
     words = torch.arange(len(sentence_of), device=device)
     return words + sentence_of + 1, sentence_of
 
 
 def label_probabilities(scores: Tensor, labels: Tensor) -> Tensor:
-    """Give the probability of each label of each candidate, NULL among them.
+    """Compute the probabilities of all labels of candidates, including NULL.
 
     scores (Tensor): The scores after inference, (C, L or 2).
-    labels (Tensor): If they are not among them, the scores of labels, (C, L).
+    labels (Tensor): The label scores if inference is unlabelled, (C, L), else (C, 0).
     RETURNS (Tensor): The probabilities, (C, L).
     """
     probabilities = scores.softmax(-1)

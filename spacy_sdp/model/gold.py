@@ -19,11 +19,11 @@ from .labels import FIRST_FRAME, FIRST_LABEL, NO_FRAME, NULL, ROOT
 def find_gold_arcs(
     examples: Sequence[Example], batch: Batch, labels: Sequence[str], attr: str
 ) -> GoldArcs:
-    """Give the gold label of every arc, as far as the gold standard knows it.
+    """Find the gold label of every arc.
 
-    It is not known for Docs without a graph, and for tokens that do not stand for
-    exactly one token of the gold standard. Arcs that cross the boundaries of the
-    batch's sentences are ignored.
+    It is unknown in Docs without a graph, and for tokens that are not aligned
+    one-to-one with a gold token. Arcs across the sentence boundaries of the batch are
+    ignored.
 
     examples (Sequence[Example]): The Examples.
     batch (Batch): The sentences of their predicted Docs.
@@ -56,12 +56,11 @@ def find_gold_arcs(
 def find_gold_frames(
     examples: Sequence[Example], batch: Batch, frames: Sequence[str], attr: str
 ) -> GoldFrames:
-    """Give the gold frame of every word, as far as the gold standard knows it.
+    """Find the gold frame of every word.
 
-    It is not known for Docs without frames, for tokens that do not stand for exactly
-    one token of the gold standard, and for frames that are not learned. Words outside
-    the gold graph do not count as known either: they get no frame because they get no
-    arc.
+    It is unknown in Docs without frames, for tokens that are not aligned one-to-one
+    with a gold token, and for frames that are not learned. It is also unknown for words
+    outside the gold graph, which get no frame because they get no arc.
 
     examples (Sequence[Example]): The Examples.
     batch (Batch): The sentences of their predicted Docs.
@@ -88,25 +87,25 @@ def find_gold_frames(
 
 
 def graph_nodes(arcs: Iterable[IndexedArc], tops: Iterable[int]) -> set[int]:
-    """Give the tokens that are in a graph.
+    """Get the nodes of a graph.
 
-    arcs (Iterable[IndexedArc]): Its arcs.
-    tops (Iterable[int]): Its tops.
-    RETURNS (Set[int]): Their indices.
+    arcs (Iterable[IndexedArc]): The arcs.
+    tops (Iterable[int]): The tops.
+    RETURNS (Set[int]): The token indices of the nodes.
     """
     return {*tops, *(i for arc in arcs for i in (arc.head, arc.dep))}
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a token of the gold standard stands in the batch."""
+    """The position of a gold token in the batch."""
 
     sentence: int
     node: int
 
 
 def _gold_nodes(words: Words, to_gold: dict[int, int]) -> dict[int, int]:
-    """Map tokens of the gold standard to the nodes of a sentence, the first being 1."""
+    """Map gold tokens to the nodes of a sentence, counting from 1."""
     return {
         to_gold[token]: node
         for node, token in enumerate(words.tokens.tolist(), start=1)
@@ -115,11 +114,11 @@ def _gold_nodes(words: Words, to_gold: dict[int, int]) -> dict[int, int]:
 
 
 def _known_arcs(n: int, nodes: list[int]) -> numpy.ndarray:
-    """Tell between which nodes of n words arcs are known, (arcs of the sentence,)."""
+    """Get 1 for arcs between known nodes and 0 for others, (arcs of the sentence,)."""
     is_known = numpy.zeros(n + 1, dtype="float32")
     is_known[[0, *nodes]] = 1
     known = numpy.outer(is_known, is_known[1:])
-    known[numpy.arange(1, n + 1), numpy.arange(n)] = 0  # from a word to itself
+    known[numpy.arange(1, n + 1), numpy.arange(n)] = 0  # self-loops
     return known.ravel()
 
 

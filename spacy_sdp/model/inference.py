@@ -45,7 +45,7 @@ class Problem:
     arcs: Arcs
     scores: Tensor  # first-order scores of the arcs, (arcs, labels)
     is_complete: bool  # whether these are all arcs in row order, with self-loops
-    factors: Factors | None  # None if `Inference.build` gives no module
+    factors: Factors | None  # None if `Inference.build` returns None
 
 
 class Inference(ABC):
@@ -70,10 +70,10 @@ class Inference(ABC):
     def build(
         self, width: int, n_labels: int, settings: Settings
     ) -> SecondOrder | None:
-        """Build the module that computes second-order scores, if any.
+        """Build the module that computes second-order scores, or return None.
 
         width (int): Width of the node states.
-        n_labels (int): Number of labels, NULL and root included.
+        n_labels (int): Number of labels, including NULL and root.
         settings (Settings): The settings of the model.
         """
         return None
@@ -99,7 +99,7 @@ class FirstOrder(Inference):
 
 @dataclass(frozen=True)
 class SecondOrderInference(Inference):
-    """The settings that mean field and belief propagation have in common."""
+    """The common settings of mean field and belief propagation."""
 
     parts: Sequence[str] = setting(
         RELATIONS,

@@ -10,12 +10,12 @@ from torch.nn.functional import leaky_relu, pad
 from torch.nn.utils.rnn import PackedSequence
 
 NEGATIVE_SLOPE = 0.1
-# How many dependents are labelled at a time, which bounds the memory of long sentences.
+# Number of dependents that are labelled at a time, to limit memory for long sentences.
 ROWS_AT_ONCE = 500
 
 
 class SharedDropout(nn.Module):
-    """Dropout with one mask a sentence, the same for all of its nodes."""
+    """Dropout with one mask per sentence, shared by all of its nodes."""
 
     def __init__(self, rate: float) -> None:
         super().__init__()
@@ -44,8 +44,8 @@ class BiLSTM(nn.Module):
         super().__init__()
         self.dropout = SharedDropout(dropout)
         self.output_width = 2 * hidden if depth else width
-        # One module a layer, because torch's own dropout between layers is not shared
-        # over the nodes of a sentence.
+        # One module per layer, because torch's own dropout between layers is not shared
+        # by the nodes of a sentence.
         self.stack = nn.ModuleList(
             nn.LSTM(width if i == 0 else 2 * hidden, hidden, bidirectional=True)
             for i in range(depth)
@@ -59,8 +59,8 @@ class BiLSTM(nn.Module):
     def forward(self, nodes: Tensor, sentence_of: Tensor, sizes: list[int]) -> Tensor:
         if not self.stack:
             return nodes
-        # torch wants the nodes step by step: the first of every sentence, the second of
-        # every sentence that has one, and so on; so the longest sentence comes first.
+        # torch requires the nodes by time step: the first of every sentence, the second
+        # of every sentence that has one, and so on, with the longest sentence first.
         starts = [0, *accumulate(sizes)][:-1]
         batch_sizes = [sum(size > step for size in sizes) for step in range(sizes[0])]
         order = torch.tensor(
@@ -112,12 +112,12 @@ class Biaffine(nn.Module):
         self.set_bias(0.0)
 
     def set_bias(self, value: float) -> None:
-        """Have all scores begin around a value."""
+        """Set the initial value of all scores."""
         with torch.no_grad():
             self.weight[-1, :, -1] = value
 
     def tables(self, nodes: Tensor, sentence_of: Tensor) -> tuple[Tensor, Tensor]:
-        """Give the nodes as heads and as dependents, each (nodes, width)."""
+        """Compute the nodes as heads and as dependents, each (nodes, width)."""
         one_more_column = (0, 1)
         return (
             pad(self.heads(nodes, sentence_of), one_more_column, value=1.0),
@@ -149,7 +149,7 @@ class Biaffine(nn.Module):
         first = counts.cumsum(0) - counts
         row = torch.arange(len(dep), device=dep.device).repeat_interleave(counts)
         slot = torch.arange(len(row), device=dep.device) - first.index_select(0, row)
-        # The heads of each dependent, filled up with the root of the first sentence.
+        # The heads of each dependent, padded with the root of the first sentence.
         slots = int(counts.max()) if len(counts) else 0
         table = head.new_zeros(len(dep), slots)
         table[row, slot] = head
@@ -166,7 +166,7 @@ class Biaffine(nn.Module):
 
 
 class FactorMLPs(nn.Module):
-    """A number of MLPs, each with an affine map to the rank, side by side."""
+    """Several parallel MLPs, each followed by an affine map to the rank."""
 
     def __init__(
         self, width: int, hidden: int, rank: int, count: int, dropout: float
@@ -181,7 +181,7 @@ class FactorMLPs(nn.Module):
             self.weight.mul_((2 / hidden) ** 0.5)
 
     def forward(self, rows: Tensor, sentence_of: Tensor) -> Tensor:
-        """Give the factors, (rows, count, R)."""
+        """Compute the factors, (rows, count, R)."""
         count, hidden, _ = self.weight.shape
         states = self.mlps(rows, sentence_of).view(-1, count, hidden)
         factors = torch.baddbmm(self.bias, states.transpose(0, 1), self.weight)

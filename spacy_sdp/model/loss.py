@@ -1,4 +1,4 @@
-"""The loss of the parser and its gradient, written out."""
+"""The loss of the parser, with explicit gradients."""
 
 from __future__ import annotations
 
@@ -10,25 +10,26 @@ from thinc.types import Floats2d, Floats3d
 from .batch import ArcScores, GoldArcs, GoldFrames
 from .labels import NULL
 
-# Probabilities below this have the same loss, which keeps it finite.
+# Minimum probability in the loss, to keep it finite.
 TINY = 1e-30
-# The weight of the labels' loss if they are found after the arcs; these have the rest.
+# The weight of the label loss if arcs are predicted before labels. The arc loss has the
+# weight 1 - LABEL_WEIGHT.
 LABEL_WEIGHT = 0.5
 
 
 def arc_loss(
     ops: Ops, scores: ArcScores, gold: GoldArcs
 ) -> tuple[float, tuple[Floats2d, Floats3d, Floats2d]]:
-    """Give the cross-entropy per word of all arcs whose gold label is known.
+    """Compute the cross-entropy per word of all arcs with a known gold label.
 
     The loss of a candidate is the mean over its scores before and after each iteration
-    of inference, or only the last ones, as is trained; that of other arcs is the loss
-    of their first-order scores. If labels are not refined, the loss of those of gold
-    arcs is interpolated with that of the arcs.
+    of inference, or over the last one, depending on `supervise`. The loss of other arcs
+    is that of their first-order scores. If inference is unlabelled, the label loss of
+    gold arcs is interpolated with the arc loss.
 
     ops (Ops): The array operations.
-    scores (ArcScores): What the model gave.
-    gold (GoldArcs): The gold standard.
+    scores (ArcScores): The output of the model.
+    gold (GoldArcs): The gold labels.
     RETURNS (Tuple[float, Tuple[Floats2d, Floats3d, Floats2d]]): The loss, and its
         gradient with respect to `first_order`, `refined` and `labels`.
     """
@@ -68,11 +69,11 @@ def arc_loss(
 
 
 def frame_loss(ops: Ops, scores: ArcScores, gold: GoldFrames) -> tuple[float, Floats2d]:
-    """Give the weighted cross-entropy of all known frames, per word of the batch.
+    """Compute the weighted cross-entropy of all known frames, per word of the batch.
 
     ops (Ops): The array operations.
-    scores (ArcScores): What the model gave.
-    gold (GoldFrames): The gold standard.
+    scores (ArcScores): The output of the model.
+    gold (GoldFrames): The gold frames.
     RETURNS (Tuple[float, Floats2d]): The loss, and its gradient with respect to
         `frames`.
     """
@@ -82,7 +83,7 @@ def frame_loss(ops: Ops, scores: ArcScores, gold: GoldFrames) -> tuple[float, Fl
 
 
 def cross_entropy(ops: Ops, scores: Any, gold: Any, weights: Any) -> tuple[float, Any]:
-    """Give the weighted sum of the cross-entropies of rows, and its gradient.
+    """Compute the weighted sum of the cross-entropies of rows, and its gradient.
 
     ops (Ops): The array operations.
     scores (FloatsXd): The scores, (..., rows, labels).
@@ -93,7 +94,7 @@ def cross_entropy(ops: Ops, scores: Any, gold: Any, weights: Any) -> tuple[float
     xp = ops.xp
     probabilities = ops.softmax(scores)
     at_gold = (..., xp.arange(len(gold)), gold)
-    # Where the gold label is impossible, the weight is 0.
+    # If the gold label is impossible, the weight is 0.
     surprise = -xp.log(xp.maximum(probabilities[at_gold], TINY))
     loss = float((surprise * weights).sum())
     gradient = probabilities

@@ -144,7 +144,7 @@ class ExactMeanField:
 
 
 def _outer(columns: Tensor, labels: Tensor) -> Tensor:
-    """All products of a column's and a label's factors, (S, columns * L, R)."""
+    """Compute all products of column and label factors, (S, columns * L, R)."""
     return (columns.unsqueeze(2) * labels).flatten(1, 2)
 
 
@@ -164,7 +164,7 @@ def _gather(
 def _spread(
     rows: Tensor, columns: Tensor, label: Tensor, products: tuple[Tensor, Tensor] | None
 ) -> Tensor:
-    """Scores of all rows with all columns and labels, (S, rows, columns, L)."""
+    """Score all rows with all columns and labels, (S, rows, columns, L)."""
     if products is not None:
         scores = rows @ products[1].transpose(1, 2)
         return scores.unflatten(2, (columns.shape[1], len(label)))
@@ -178,7 +178,7 @@ def _spread(
 def _without_self(
     sent: Tensor, rows: Tensor, columns: Tensor, far: Tensor, part: Part
 ) -> Tensor:
-    """Messages between the arcs of a row, but for its own: (S, rows, columns, L)."""
+    """Compute messages between different arcs of a row, (S, rows, columns, L)."""
 
     def exchange(sent: Tensor, rows: Tensor, columns: Tensor, far: Tensor) -> Tensor:
         own = (sent @ part.far_label) * far.unsqueeze(1)  # (S, rows, columns, R)

@@ -1,8 +1,8 @@
 """The network behind the parser, free of spaCy.
 
-All nodes of all sentences stand in one table without padding: for each sentence the
-root and then its words, the longest sentence first. What belongs to pairs of nodes is
-computed in blocks of sentences of the same length.
+All nodes of all sentences are in one table without padding: for each sentence the root
+and its words, with the longest sentence first. Pairs of nodes are scored in blocks of
+sentences of the same length.
 """
 
 from __future__ import annotations
@@ -33,50 +33,51 @@ from .layers import Biaffine, BiLSTM, Embedding, SharedDropout
 from .pruning import Candidates, choose, choose_all, log_odds
 from .settings import Settings
 
-# Share of the pairs of nodes that are arcs, roughly. Without such a prior the scores of
-# NULL and of dozens of labels start alike, and training begins by unlearning arcs.
+# The prior probability of an arc. Without it, NULL and all labels would have the same
+# initial score, and training would start from far too many arcs.
 ARC_PRIOR = 0.05
 
 
 class Scores(NamedTuple):
     """The scores that the loss is computed from.
 
-    C of all E arcs are candidates, the probable ones. Only they have labels, and only
-    they are refined by inference. If arcs and labels are scored apart, the first-order
-    scores of an arc are two, NULL and not NULL, instead of one for each of L labels.
+    The C most probable of all E arcs are candidates. Only candidates are labelled and
+    refined by inference. If arcs and labels are scored separately, an arc has two
+    first-order scores, NULL and not NULL, instead of one for each of L labels.
     """
 
     first_order: Tensor  # (E, L or 2)
     candidates: Tensor  # rows of E, (C,)
     refined: Tensor  # before and after each iteration, (1 + iterations, C, L or 2)
-    labels: Tensor  # if they are not refined, the scores of labels, (C, L), else (C, 0)
-    frames: Tensor  # (words, 1 + frames), if they are predicted, else (0, 0)
+    labels: Tensor  # label scores if inference is unlabelled, (C, L), else (C, 0)
+    frames: Tensor  # (words, 1 + frames) if they are predicted, else (0, 0)
 
 
 class Posteriors(NamedTuple):
-    """What decoding needs to know: vectors of length C, one value a candidate.
+    """The posteriors for decoding: vectors of length C, with a value per candidate.
 
-    The last two have a value for each word instead, or none without frames.
+    The last two have a value per word instead, or are empty without frames.
     """
 
     arcs: Tensor  # rows of all E arcs
-    exists: Tensor  # whether there is an arc, by arg max
-    null: Tensor  # the probability that there is none
-    label: Tensor  # the best label, other than NULL
-    probability: Tensor  # of an arc with that label
+    exists: Tensor  # whether NULL is not the best label
+    null: Tensor  # the probability of NULL
+    label: Tensor  # the best label other than NULL
+    probability: Tensor  # of an arc with this label
     frame: Tensor  # the best frame of each word, (words,)
     frame_probability: Tensor
 
 
 class Nodes(NamedTuple):
-    """What is known of each node.
+    """The inputs of all scores, by node.
 
-    There are tables for arcs if they are scored apart from their labels, factors unless
-    the parser is a first-order one, and states and words if frames are found from them.
+    Tables for arcs are None if arcs and labels are scored jointly, factors are None
+    without second-order inference, and states and hashes are None if frames are not
+    predicted.
     """
 
-    label_heads: Tensor  # the node as a head, (nodes, width)
-    label_deps: Tensor  # and as a dependent
+    label_heads: Tensor  # nodes as heads, (nodes, width)
+    label_deps: Tensor  # nodes as dependents
     arc_heads: Tensor | None
     arc_deps: Tensor | None
     factors: Tensor | None  # (nodes, node factors, R)
@@ -84,7 +85,7 @@ class Nodes(NamedTuple):
     hashes: Tensor | None  # of words and their prefixes, (nodes, 2)
 
     def split(self, sizes: list[int]) -> Iterator[Nodes]:
-        """Yield as many nodes as each of the sizes says."""
+        """Split the nodes into parts of these sizes."""
         columns = [
             [None] * len(sizes) if table is None else table.split(sizes)
             for table in self
@@ -108,7 +109,7 @@ class Network(nn.Module):
         input_width (int): Width of the word vectors.
         n_labels (int): Number of labels of the corpus, without NULL and root.
         settings (Settings): The settings.
-        inference (Inference): The inference.
+        inference (Inference): The inference algorithm.
         n_frames (int): Number of frames of the corpus; 0 if they are not predicted.
         """
         super().__init__()
@@ -137,7 +138,7 @@ class Network(nn.Module):
 
     @property
     def is_exact(self) -> bool:
-        """Whether all arcs take part in inference, those from a node to itself too."""
+        """Whether all arcs take part in inference, including self-loops."""
         return self.inference.wants_all_arcs and not self.settings.prune
 
     def forward(
@@ -150,12 +151,12 @@ class Network(nn.Module):
         """Score all arcs.
 
         vectors (Tensor): Vectors of all words of all sentences, (words, input width).
-        lengths (List[int]): Words in each sentence, the largest number first.
+        lengths (List[int]): Words in each sentence, in descending order.
         gold (Optional[Tensor]): Arcs that must not be pruned, booleans, (E,).
-        hashes (Optional[Tensor]): Hashes of the words and of their prefixes, if they
-            have frames, (words, 2).
-        RETURNS (Scores | Posteriors): In training the scores that are to be right; else
-            what decoding needs of the posteriors.
+        hashes (Optional[Tensor]): Hashes of the words and of their prefixes, if frames
+            are predicted, (words, 2).
+        RETURNS (Scores | Posteriors): In training, the scores for the loss; in
+            prediction, the posteriors for decoding.
         """
         nodes = self.read(vectors, lengths, hashes)
         label_factors = None
@@ -177,7 +178,7 @@ class Network(nn.Module):
         golds = gold.split(arc_counts)
         if len(pieces) == 1:
             return self._score(*arguments[0], golds[0])
-        # Too much for one piece: compute twice what would not fit into memory.
+        # Recompute the pieces in the backward pass, to save memory.
         return join_scores(
             [
                 checkpoint(self._score, *each, some_gold, use_reentrant=False)
@@ -188,7 +189,7 @@ class Network(nn.Module):
     def read(
         self, vectors: Tensor, lengths: list[int], hashes: Tensor | None = None
     ) -> Nodes:
-        """Give what is known of all nodes."""
+        """Compute the inputs of all scores."""
         states, sentence_of = self._states(vectors, lengths)
         arc_heads = arc_deps = factors = None
         if self.arcs is not None:
@@ -205,7 +206,7 @@ class Network(nn.Module):
         return nodes._replace(states=states, hashes=hashes)
 
     def _states(self, vectors: Tensor, lengths: list[int]) -> tuple[Tensor, Tensor]:
-        """Give the states of all nodes, and the number of the sentence of each."""
+        """Compute the states of all nodes, and get their sentence numbers."""
         rows, first_word = [], 1
         for n in lengths:
             rows += [0, *range(first_word, first_word + n)]
@@ -255,7 +256,7 @@ class Network(nn.Module):
     def _predict(
         self, lengths: list[int], nodes: Nodes, label_factors: Tensor | None
     ) -> Posteriors:
-        """Give the posteriors of the candidates of some sentences."""
+        """Compute the posteriors of the candidates of some sentences."""
         if self.is_exact:
             blocks = self._score_blocks(lengths, nodes)
             found = choose_all(lengths, torch.cat([b.flatten(0, 2) for b in blocks]))
@@ -277,10 +278,10 @@ class Network(nn.Module):
     def _choose_by_strips(
         self, lengths: list[int], nodes: Nodes
     ) -> Iterator[Candidates]:
-        """Yield the candidates for some dependents after the other.
+        """Yield the candidates for a few dependents at a time.
 
-        All other arcs are forgotten at once, so that the memory for a long sentence
-        does not grow with its square.
+        The scores of all other arcs are discarded immediately, so memory does not grow
+        quadratically with the length of a sentence.
         """
         for block, heads, deps in self._blocks(lengths, nodes):
             size = max(1, self.settings.max_pairs // (block.sentences * (block.n + 1)))
@@ -289,7 +290,7 @@ class Network(nn.Module):
                 yield choose(block, first, scores, self.settings.prune)
 
     def _score_blocks(self, lengths: list[int], nodes: Nodes) -> list[Tensor]:
-        """Give the first-order scores of all arcs, (S, n + 1, n, L or 2) each."""
+        """Compute the first-order scores of all arcs, (S, n + 1, n, L or 2) each."""
         return [
             self._score_arcs(heads, deps[:, 1:])
             for _, heads, deps in self._blocks(lengths, nodes)
@@ -298,7 +299,7 @@ class Network(nn.Module):
     def _blocks(
         self, lengths: list[int], nodes: Nodes
     ) -> Iterator[tuple[Block, Tensor, Tensor]]:
-        """Yield the nodes that arcs are scored from, (S, n + 1, width), by length."""
+        """Yield the inputs of arc scores by length, (S, n + 1, width)."""
         heads, deps = nodes.label_heads, nodes.label_deps
         if nodes.arc_heads is not None and nodes.arc_deps is not None:
             heads, deps = nodes.arc_heads, nodes.arc_deps
@@ -308,7 +309,7 @@ class Network(nn.Module):
             yield block, some_heads, some_deps
 
     def _score_arcs(self, heads: Tensor, deps: Tensor) -> Tensor:
-        """Give first-order scores, (S, n + 1, dependents, L or 2)."""
+        """Compute first-order scores, (S, n + 1, dependents, L or 2)."""
         if self.arcs is not None:
             return pad(self.arcs(heads, deps), (1, 0))
         scores = pad(self.labels(heads, deps), (1, 0))
@@ -318,7 +319,7 @@ class Network(nn.Module):
     def _score_labels(
         self, lengths: list[int], nodes: Nodes, found: Candidates
     ) -> Tensor:
-        """Give the scores of the labels of candidates, (C, L); NULL is none of them."""
+        """Compute the label scores of candidates, (C, L), with NULL masked."""
         heads, deps = nodes.label_heads, nodes.label_deps
         if self.is_exact:
             blocks = split_nodes(lengths, heads, deps)
@@ -337,8 +338,8 @@ class Network(nn.Module):
     def _label(
         self, lengths: list[int], nodes: Nodes, found: Candidates
     ) -> tuple[Tensor, Tensor]:
-        """Give the scores of candidates before inference, (C, L or 2), and those of
-        their labels if they are not among them, (C, L), else (C, 0)."""
+        """Compute the scores of candidates before inference, (C, L or 2), and their
+        label scores if inference is unlabelled, (C, L), else (C, 0)."""
         scores = found.first_order
         nothing = scores.new_empty(len(scores), 0)
         if self.settings.scores == "joint":
@@ -374,7 +375,7 @@ class Network(nn.Module):
         scores: Tensor,
         labels: Tensor,
     ) -> Tensor:
-        """Give the scores of frames, (words, 1 + frames), or (0, 0) without."""
+        """Compute the scores of frames, (words, 1 + frames), or (0, 0) without."""
         if self.frames is None or nodes.states is None or nodes.hashes is None:
             return scores.new_empty(0, 0)
         probabilities = label_probabilities(scores, labels)
@@ -401,7 +402,7 @@ def join_scores(pieces: list[Scores]) -> Scores:
 
 
 def join_posteriors(pieces: list[Posteriors], arc_counts: list[int]) -> Posteriors:
-    """Join the posteriors of pieces that have so many arcs each."""
+    """Join the posteriors of pieces, given their numbers of arcs."""
     offsets = accumulate(arc_counts, initial=0)
     numbered = [
         piece._replace(arcs=piece.arcs + offset)
@@ -413,11 +414,11 @@ def join_posteriors(pieces: list[Posteriors], arc_counts: list[int]) -> Posterio
 def to_posteriors(
     rows: Tensor, scores: Tensor, labels: Tensor, frames: Tensor
 ) -> Posteriors:
-    """Reduce scores to what decoding needs.
+    """Compute the posteriors for decoding from scores.
 
     rows (Tensor): The rows of the candidates, (C,).
     scores (Tensor): Their scores after inference, (C, L or 2).
-    labels (Tensor): If they are not among them, the scores of their labels, (C, L).
+    labels (Tensor): Their label scores if inference is unlabelled, (C, L), else (C, 0).
     frames (Tensor): The scores of frames, (words, 1 + frames) or (0, 0).
     RETURNS (Posteriors): The posteriors.
     """

@@ -50,7 +50,7 @@ def choose(
     first_dep (int): The first of the dependents, 1 for the first word.
     scores (Tensor): First-order scores, (S, n + 1, dependents, L or 2).
     prune (float): The minimum probability.
-    gold (Optional[Tensor]): Arcs that must not be left out, (S, n + 1, dependents).
+    gold (Optional[Tensor]): Arcs that must not be pruned, (S, n + 1, dependents).
     """
     keep = is_candidate(log_odds(scores.detach()), first_dep, prune)
     if gold is not None:
@@ -65,10 +65,10 @@ def is_candidate(
 ) -> Tensor:
     """Check which arcs are probable enough.
 
-    Arcs with NaN scores are candidates, so that they do not go unnoticed.
+    Arcs with NaN scores are candidates, so that they are noticed.
 
-    odds (Tensor): The log-odds of arcs by their first-order scores, of all heads and
-        some dependents, (S, n + 1, dependents).
+    odds (Tensor): The first-order log-odds of arcs between all heads and some
+        dependents, (S, n + 1, dependents).
     first_dep (int): The first of these dependents, 1 for the first word.
     prune (float): The minimum probability of an arc; 0 disables pruning.
     max_heads (int): Maximum number of heads of a dependent, unless prune is 0.

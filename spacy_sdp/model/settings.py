@@ -1,4 +1,4 @@
-"""The settings of the model, each of which is declared in a single place.
+"""The settings of the model, each declared in a single place.
 
 A setting is a field of a dataclass, with its type, default, limits and description. The
 signature, the checks and the documentation of registered functions are derived from it.
@@ -174,8 +174,8 @@ class Settings:
     )
     frames: bool = setting(
         False,
-        "Predict the frames of words, too. The training data must have them, in all "
-        "Docs or in some.",
+        "Also predict the frames of words. At least some Docs in the training data "
+        "must have frames.",
     )
     min_frame_count: int = setting(
         1,
@@ -185,7 +185,7 @@ class Settings:
     )
     frame_weight: float = setting(
         0.5,
-        "Weight of the frames' loss; that of the arcs' loss is 1. Ignored without "
+        "Weight of the frame loss; the weight of the arc loss is 1. Ignored without "
         "frames.",
         least=0,
     )

@@ -19,7 +19,7 @@ from .upgrade import VERSION, upgrade_state
 
 
 class ThreadSafeShim(PyTorchShim):
-    """A shim whose `predict` can be called from several threads at once.
+    """A shim whose `predict` can be called from several threads concurrently.
 
     thinc's own shim switches the module to evaluation mode and back, so one thread can
     enable dropout while another one predicts. Here the module is always in evaluation
@@ -29,7 +29,7 @@ class ThreadSafeShim(PyTorchShim):
     """
 
     _trainer: PyTorchShim | None = None  # the copy that updates run on
-    _trained: Any = None  # the module that it is a copy of
+    _trained: Any = None  # the original module
 
     def predict(self, inputs: ArgsKwargs) -> Any:
         with torch.no_grad(), torch.autocast("cuda", enabled=self._mixed_precision):
@@ -88,7 +88,7 @@ class NetworkShim(ThreadSafeShim):
 
         input_width (int): Width of the token vectors.
         n_labels (int): Number of labels of the corpus.
-        n_frames (int): Number of its frames, if they are predicted.
+        n_frames (int): Number of frames of the corpus; 0 if they are not predicted.
         """
         if bool(n_frames) != self.settings.frames:
             raise ValueError(

@@ -11,8 +11,8 @@ from .factors import CO_PARENT, GRANDCHILD, GRANDPARENT, SIBLING, SecondOrder
 from .frames import HASH_ROWS, HASH_SCALE, FrameClassifier
 from .network import Network
 
-# The version of what is saved. It changes when names, the order or the meaning of
-# weights do.
+# The version of saved weights. It changes with the names, the order or the meaning of
+# weights.
 VERSION = 3
 
 # Up to version 1, the parts of untied factors had this order.
@@ -22,12 +22,12 @@ OLD_ORDER = (SIBLING, GRANDCHILD, CO_PARENT, GRANDPARENT)
 def upgrade_state(
     state: dict[str, Any], version: int, network: Network
 ) -> dict[str, Any]:
-    """Give weights their present names, order and meaning.
+    """Convert weights to the current names, order and meaning.
 
-    state (Dict[str, Any]): The weights of a network, as they were saved.
-    version (int): The version of what was saved.
-    network (Network): The network that is to have the weights.
-    RETURNS (Dict[str, Any]): The weights of the present version.
+    state (Dict[str, Any]): The saved weights of a network.
+    version (int): Their version.
+    network (Network): The network to load the weights into.
+    RETURNS (Dict[str, Any]): The weights in the current version.
     """
     if version < 2 and network.second_order is not None:
         state = _reorder_factors(state, network.second_order)
@@ -51,7 +51,7 @@ def _reorder_factors(
         for name in ("weight", "bias", "mlps.linear.weight", "mlps.linear.bias"):
             key = f"{module}.{name}"
             if key in state:
-                # One after the other, of the same size each.
+                # The factors are concatenated and have the same size.
                 tensor = state[key]
                 rows = tensor.view(len(order), -1, *tensor.shape[1:])
                 state[key] = rows[order].view_as(tensor)
@@ -59,8 +59,8 @@ def _reorder_factors(
 
 
 def _add_arguments(state: dict[str, Any], frames: FrameClassifier) -> dict[str, Any]:
-    """Up to version 2, frames did not depend on prefixes and on the states of
-    arguments, and the vectors of words had no scale and a fourth of the rows."""
+    """Add the weights of prefixes and arguments, and scale and repeat the word
+    embeddings, which had no scale and a fourth of the rows up to version 2."""
     state = dict(state)
     for name, tensor in frames.state_dict(prefix="frames.").items():
         if name not in state:

@@ -1,4 +1,4 @@
-"""Dropout of whole words, so that a parser does not rely on one kind of vectors."""
+"""Dropout of whole words, so that a parser does not rely on one type of features."""
 
 from collections.abc import Callable
 from typing import TypeVar

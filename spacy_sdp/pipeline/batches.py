@@ -1,4 +1,4 @@
-"""Parsing of a batch of texts, some of which a pipeline may fail on."""
+"""Parsing of batches of texts, some of which may raise an error."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def parse_batch(nlp: Language, texts: list[str | Doc]) -> list[Parsed]:
 
     nlp (Language): The pipeline.
     texts (List[str | Doc]): The texts, or Docs with tokens to keep.
-    RETURNS (List[Doc | str]): For each text its Doc, or the error of the pipeline.
+    RETURNS (List[Doc | str]): The Doc of each text, or the error of the pipeline.
     """
     try:
         return list(nlp.pipe(map(_copy, texts), batch_size=len(texts)))
@@ -30,5 +30,5 @@ def _parse_alone(nlp: Language, text: str | Doc) -> Parsed:
 
 
 def _copy(text: str | Doc) -> str | Doc:
-    # If a pipeline fails, its Docs may be partly annotated.
+    # If a pipeline fails, Docs may be partly annotated.
     return text.copy() if isinstance(text, Doc) else text

@@ -11,7 +11,7 @@ from spacy.pipeline.tok2vec import Tok2VecListener
 from spacy.tokens import Doc
 from thinc.api import Model
 
-# Attributes that must be set by a component, with the usual one.
+# Attributes that a component must set, with the usual component.
 SETTERS = {
     "TAG": "tagger",
     "POS": "morphologizer",
@@ -42,7 +42,7 @@ def find_missing_inputs(model: Model[Any, Any], docs: list[Doc]) -> list[str]:
 
 def _inputs(model: Model[Any, Any]) -> Iterator[tuple[str, Callable[[Doc], bool]]]:
     """Yield each input, with a function that checks whether a Doc has it."""
-    # Slow to import, but already imported if the model has such a layer.
+    # This import is slow, but already done if the model has such a layer.
     from spacy_transformers.layers import TransformerListener
 
     for node in model.walk():

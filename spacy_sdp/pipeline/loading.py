@@ -43,7 +43,7 @@ def load_pipeline(
         one.
     threshold (Optional[float]): The threshold to set for its semantic parsers.
     threads (bool): Whether several threads will use the pipeline. This replaces the
-        models of spacy-transformers by ours, which are thread-safe.
+        models of spacy-transformers with ours, which are thread-safe.
     RETURNS (Language): The pipeline.
     """
     name = name or installed_pipelines()[0]

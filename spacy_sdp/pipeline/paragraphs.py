@@ -16,7 +16,7 @@ ITEM = re.compile(
     r"^[ \t]*((?:[-*\u2013•‣◦▪]|#{1,6}|\d{1,2}[.)])[ \t]+)\S", re.MULTILINE
 )
 PARAGRAPH = re.compile(r"\S.*(?:\n.*\S.*)*")
-# The widest margin at which texts are wrapped.
+# Maximum width of wrapped lines.
 MARGIN = 120
 
 
@@ -32,9 +32,9 @@ def mend_sentence_boundaries(doc: Doc) -> Doc:
     Treebanks have no line breaks and few quotations, so components that are trained on
     them do not handle headings, paragraphs, lists and dialogue well. A blank line
     always ends a sentence. So does a line break, unless the line was wrapped at a
-    margin or the next one goes on with a small letter. A list item starts a sentence
-    and keeps its bullet or number. Whitespace belongs to the sentence before it, and
-    punctuation belongs to the words that it is attached to.
+    margin or the next line starts with a lower-case letter. A list item starts a
+    sentence and keeps its bullet or number. Whitespace belongs to the sentence before
+    it, and punctuation belongs to the words that it is attached to.
 
     doc (Doc): The document, with sentence boundaries. Boundaries of a dependency parse
         are not changed.
@@ -48,7 +48,7 @@ def mend_sentence_boundaries(doc: Doc) -> Doc:
         starts.add(first)
     breaks = set(_line_breaks(doc.text))
     has_words, at_break = False, False
-    # All at once, because setting Token.is_sent_start checks the whole Doc each time.
+    # Set all values together, because each Token.is_sent_start checks the whole Doc.
     column = numpy.full(len(doc), -1, dtype="int64")
     for token in doc:
         is_start = token.i in starts
@@ -68,15 +68,15 @@ def _list_items(doc: Doc) -> Iterator[range]:
     """YIELDS (range): The tokens of each list mark, and the word after it."""
     for match in ITEM.finditer(doc.text):
         mark = doc.char_span(*match.span(1), alignment_mode="expand")
-        assert mark is not None  # as the text is that of the tokens
+        assert mark is not None  # the text consists of the tokens
         yield range(mark.start, mark.end + 1)
 
 
 def _line_breaks(text: str) -> Iterator[int]:
     """Find the ends of lines that were not wrapped.
 
-    A line was wrapped if the first word of the next one would have stood out further
-    than the longest line of the paragraph.
+    A line was wrapped if, with the first word of the next line, it would be longer than
+    the longest line of the paragraph.
 
     text (str): The text.
     YIELDS (int): The position of a line break.

@@ -82,13 +82,13 @@ def make_sdp_meanfield(
     threshold: float | None,
     scorer: Callable | None,
 ) -> "SemanticParser":
-    """Make a semantic dependency parser.
+    """Create a semantic dependency parser.
 
     model (Model): The model, see `spacy_sdp.MeanFieldParser.v2`.
-    attr (str): The parser's graphs are `Doc._.<attr>`, and its scores are called
+    attr (str): The graphs are stored in `Doc._.<attr>`, and the scores are called
         `<attr>_lf` and so on.
-    threshold (float): An arc exists if its probability reaches this value. None means
-        that it exists if its best label is more probable than its absence.
+    threshold (Optional[float]): The minimum probability of an arc. If None, an arc is
+        predicted if its most probable label is more probable than no arc.
     scorer (Callable): The scoring method.
     """
     return SemanticParser(
@@ -101,7 +101,7 @@ LabelData = list[str] | dict[str, list[str]]
 
 
 class ParsedArcs(NamedTuple):
-    """What the parser finds in a Doc."""
+    """The parse of a Doc."""
 
     arcs: list[IndexedArc]
     tops: list[int]
@@ -125,9 +125,9 @@ class SemanticParser(TrainablePipe):
 
         vocab (Vocab): The shared vocabulary.
         model (Model): The model, see `spacy_sdp.MeanFieldParser.v2`.
-        name (str): The name of the component, under which losses are reported.
-        attr (str): The parser's graphs are `Doc._.<attr>`.
-        threshold (Optional[float]): The least probability of an arc, see `threshold`.
+        name (str): The name of the component, also of its losses.
+        attr (str): The graphs are stored in `Doc._.<attr>`.
+        threshold (Optional[float]): The minimum probability of an arc, see `threshold`.
         scorer (Optional[Callable]): The scoring method.
         """
         register_extensions(attr)
@@ -142,11 +142,11 @@ class SemanticParser(TrainablePipe):
 
     @property
     def threshold(self) -> float | None:
-        """The least probability of an arc.
+        """The minimum probability of an arc.
 
-        Less than 0.5 finds more arcs, but none that the model prunes; more than 0.5
-        makes fewer mistakes. None means that an arc exists if its best label is more
-        probable than its absence.
+        Lower favours recall, higher favours precision. Arcs that the model prunes are
+        never predicted. If None, an arc is predicted if its most probable label is more
+        probable than no arc.
         """
         return self._threshold
 
@@ -168,13 +168,13 @@ class SemanticParser(TrainablePipe):
 
     @property
     def frames(self) -> tuple[str, ...]:
-        """RETURNS (Tuple[str, ...]): The frames of words; none if not predicted."""
+        """RETURNS (Tuple[str, ...]): The frames, empty if not predicted."""
         return tuple(self.cfg["frames"])
 
     @property
     def label_data(self) -> LabelData:
-        """RETURNS (List[str] | Dict[str, List[str]]): The labels, as `initialize` takes
-        them; if frames are predicted, the lists "labels" and "frames".
+        """RETURNS (List[str] | Dict[str, List[str]]): The labels for `initialize`, or,
+        if frames are predicted, the lists "labels" and "frames".
         """
         if not self.frames:
             return list(self.labels)
@@ -184,7 +184,7 @@ class SemanticParser(TrainablePipe):
         """Add a label, which is possible until the component is initialized.
 
         label (str): The label.
-        RETURNS (int): 0 if it was there already, else 1.
+        RETURNS (int): 0 if the label already exists, otherwise 1.
         """
         if not isinstance(label, str):
             raise ValueError(Errors.E187)
@@ -206,12 +206,12 @@ class SemanticParser(TrainablePipe):
     ) -> None:
         """Prepare the component for training.
 
-        get_examples (Callable[[], Iterable[Example]]): Gives a representative sample of
-            gold-standard Examples.
+        get_examples (Callable[[], Iterable[Example]]): Returns a representative sample
+            of gold-standard Examples.
         nlp (Optional[Language]): The current nlp object.
         labels (Optional[List[str] | Dict[str, List[str]]]): The labels, or the lists
-            "labels" and "frames", made by `label_data` or by `spacy init labels`. What
-            is not given is collected from the Examples.
+            "labels" and "frames", from `label_data` or `spacy init labels`. Missing
+            lists are collected from the Examples.
         """
         validate_get_examples(get_examples, "SemanticParser.initialize")
         # PyTorch modules are only imported for pipelines that have a parser.
@@ -253,10 +253,10 @@ class SemanticParser(TrainablePipe):
             raise ValueError(
                 f"The setting 'nO' of the model of '{self.name}' is "
                 f"{self.model.get_dim('nO')}, but there are {len(self.labels)} labels. "
-                "Leave it out, it is found in the data."
+                "Remove it: it is set when the component is initialized."
             )
-        # A transformer gives no vectors for a Doc without tokens, not even no vectors
-        # of the right width.
+        # A transformer does not return an array of the right width for a Doc without
+        # tokens.
         docs = (example.predicted for example in get_examples())
         self.model.initialize(X=list(islice(filter(len, docs), 10)))
 
@@ -267,13 +267,13 @@ class SemanticParser(TrainablePipe):
             return {"labels": labels}
         if not labels or set(labels) - {"labels", "frames"}:
             raise ValueError(
-                f"The labels of '{self.name}' are a list, or a dictionary of the lists "
-                f"'labels' and 'frames'; found the keys {sorted(labels)}."
+                f"The labels of '{self.name}' must be a list, or a dictionary of the "
+                f"lists 'labels' and 'frames', but found the keys {sorted(labels)}."
             )
         return labels
 
     def _set_frames(self, frames: list[str]) -> None:
-        """Keep the frames to predict, which are the same until the end."""
+        """Set the frames to predict, which cannot be changed later."""
         if not frames:
             raise ValueError(
                 f"No Example for '{self.name}' has a frame in Doc._.{self.attr} that "
@@ -287,11 +287,11 @@ class SemanticParser(TrainablePipe):
         """Parse Docs without changing them.
 
         docs (Iterable[Doc]): The documents.
-        RETURNS (List[ParsedArcs]): The arcs, tops and frames of each.
+        RETURNS (List[ParsedArcs]): The arcs, tops and frames of each Doc.
         """
         docs = list(docs)
         parsed = [ParsedArcs([], [], {} if self.frames else None) for _ in docs]
-        # As in `initialize`.
+        # Docs without tokens are left out, as in `initialize`.
         with_tokens = [number for number, doc in enumerate(docs) if len(doc)]
         if not with_tokens:
             return parsed
@@ -331,7 +331,7 @@ class SemanticParser(TrainablePipe):
         return parsed
 
     def _add_frames(self, parsed: list[ParsedArcs], posteriors: ArcPosteriors) -> None:
-        """Give frames to the words that are in a graph."""
+        """Add the predicted frames of words that are nodes of the graph."""
         batch, names = posteriors.batch, self.frames
         table = numpy.full(int(batch.doc_offsets[-1]), NO_FRAME)
         table[batch.word_rows] = self.model.ops.to_numpy(posteriors.frame)
@@ -344,7 +344,7 @@ class SemanticParser(TrainablePipe):
                     frames[token] = names[frame - FIRST_FRAME]
 
     def _warn_of_missing_inputs(self, docs: list[Doc]) -> None:
-        """Say once that the pipeline lacks what the model was trained with."""
+        """Warn once if the pipeline does not set all inputs of the model."""
         if self._has_warned:
             return
         missing = find_missing_inputs(self.model, docs)
@@ -361,7 +361,7 @@ class SemanticParser(TrainablePipe):
         """Store graphs in `Doc._.<attr>`.
 
         docs (Iterable[Doc]): The documents.
-        graphs (List[ParsedArcs]): What `predict` gave for them.
+        graphs (List[ParsedArcs]): The output of `predict`.
         """
         for doc, (arcs, tops, frames) in zip(docs, graphs, strict=True):
             set_graph(doc, SemanticGraph(doc, arcs, tops, frames), self.attr)
@@ -374,11 +374,11 @@ class SemanticParser(TrainablePipe):
         sgd: Optimizer | None = None,
         losses: dict[str, float] | None = None,
     ) -> dict[str, float]:
-        """Learn from a batch of Examples.
+        """Update the model with a batch of Examples.
 
         examples (Iterable[Example]): The batch of Examples.
-        drop (float): The dropout rate of thinc's layers; those of torch have their own,
-            see `spacy_sdp.MeanFieldParser.v2`.
+        drop (float): The dropout rate of thinc layers. Torch layers have separate
+            rates, see `spacy_sdp.MeanFieldParser.v2`.
         sgd (Optional[Optimizer]): The optimizer.
         losses (Optional[Dict[str, float]]): Updated with the loss, by name.
         RETURNS (Dict[str, float]): The losses.
@@ -390,11 +390,11 @@ class SemanticParser(TrainablePipe):
         if not any(len(example.predicted) for example in examples):
             return losses
         set_dropout_rate(self.model, drop)
-        # The model gets to know the gold arcs, because it must not prune them.
+        # Pass the gold arcs to the model, so that it does not prune them.
         batch = Batch.from_docs([example.predicted for example in examples])
         gold = find_gold_arcs(examples, batch, self.labels, self.attr)
         batch = replace(batch, gold=gold)
-        # Even if no gold arc is known, the encoder waits for a gradient.
+        # The encoder expects a gradient even if no gold arc is known.
         scores, backprop = self.model.begin_update(batch)
         assert isinstance(scores, ArcScores)
         loss, gradient = self.get_loss(examples, scores)
@@ -407,14 +407,14 @@ class SemanticParser(TrainablePipe):
     def get_loss(
         self, examples: Iterable[Example], scores: ArcScores
     ) -> tuple[float, ArcGradients]:
-        """Give the loss per word, and its gradient.
+        """Compute the loss per word, and its gradient.
 
-        Pairs of words whose gold label is not known have no part in it: in Docs without
-        graph, and of tokens that have no counterpart in the gold Doc. The same goes for
-        frames.
+        Pairs of words without a known gold label do not contribute to the loss: pairs
+        in Docs without a graph, and tokens without a counterpart in the gold Doc. The
+        same applies to frames.
 
         examples (Iterable[Example]): The batch of Examples.
-        scores (ArcScores): What the model gave for their predicted Docs.
+        scores (ArcScores): The output of the model for their predicted Docs.
         RETURNS (Tuple[float, Tuple]): The loss and its gradient, see `arc_loss` and
             `frame_loss`.
         """
@@ -431,7 +431,7 @@ class SemanticParser(TrainablePipe):
         if not numpy.isfinite(loss):
             raise ValueError(
                 f"The loss of '{self.name}' is not a finite number. Use a smaller "
-                "learning rate, or look for broken vectors in its tok2vec."
+                "learning rate, or check the vectors of its tok2vec."
             )
         return loss, (*gradient, d_frames)
 

@@ -20,7 +20,7 @@ from ..graph.spans import sentence_numbers
 
 @registry.scorers("spacy_sdp.sdp_scorer.v1")
 def make_sdp_scorer(representation: str = "dm") -> Callable[..., dict[str, Any]]:
-    """Make the scorer of the `sdp_meanfield` component.
+    """Create the scorer of the `sdp_meanfield` component.
 
     representation (str): "dm", "pas" or "psd": which arguments count in `<attr>_ff`.
     """
@@ -34,19 +34,19 @@ def score_examples(
     representation: str = "dm",
     **kwargs: Any,
 ) -> dict[str, Any]:
-    """Score predicted graphs, the arcs from the root to the tops included.
+    """Score predicted graphs, including the arcs from the root to the tops.
 
-    Tokens are compared by alignment. A gold arc whose tokens have no counterpart among
-    the predicted ones is a miss, and a predicted arc without counterpart is an error.
-    Docs without gold graph are skipped.
+    Tokens are compared by alignment. A gold arc between tokens without counterparts is
+    a false negative, and a predicted arc between such tokens a false positive. Docs
+    without a gold graph are skipped.
 
     examples (Iterable[Example]): The examples.
     attr (str): The attribute with the graphs, and the prefix of the scores.
     representation (str): "dm", "pas" or "psd": which arguments count in `<attr>_ff`.
     RETURNS (Dict[str, Any]): `<attr>_lp`, `_lr`, `_lf`, `_lm`, `_up`, `_ur`, `_uf`,
-        `_um` and `_lf_per_type`, all None if there is no gold graph at all; and of
-        frames `<attr>_ff`, the F1 of verbs with their frame and all their arguments,
-        and `<attr>_frame_acc`, the share of gold frames that were found, both None if
+        `_um` and `_lf_per_type`, all None without gold graphs; and for frames
+        `<attr>_ff`, the F1 of verbs with their frame and all their arguments, and
+        `<attr>_frame_acc`, the share of correctly predicted gold frames, both None if
         there is nothing to score.
     """
     overlap = ArcOverlap()
@@ -82,7 +82,7 @@ def _add_frames(
     attr: str,
     representation: str,
 ) -> None:
-    """Count the frames of a Doc, by themselves and with arguments."""
+    """Count the frames of a Doc, without and with arguments."""
     gold_graph = get_graph(example.reference, attr)
     if gold_graph is None or not gold_graph.has_frames:
         return
@@ -125,8 +125,8 @@ def _frames_of(
     names (Sequence[Hashable]): The names of its tokens.
     verbs (Set[Hashable]): The names of verbs.
     representation (str): Which arguments count.
-    RETURNS (Tuple[Dict[Hashable, str], Set[tuple]]): The frames by the names of tokens,
-        and the predications.
+    RETURNS (Tuple[Dict[Hashable, str], Set[tuple]]): The frames by token name, and the
+        predications.
     """
     frames = {
         names[token.i]: frame for token in graph.doc if (frame := graph.frame(token))
@@ -141,7 +141,7 @@ def _frames_of(
 
 
 def _example_graphs(example: Example, attr: str) -> Iterator[tuple[set, set]]:
-    """Yield the arcs of each gold sentence, in gold indices, gold and predicted."""
+    """Yield the gold and the predicted arcs of each gold sentence, in gold indices."""
     gold_graph = get_graph(example.reference, attr)
     if gold_graph is None:
         return
@@ -168,9 +168,9 @@ def _example_graphs(example: Example, attr: str) -> Iterator[tuple[set, set]]:
 
 
 def _to_gold(example: Example) -> tuple[list[Hashable], list[int]]:
-    """For each predicted token its gold counterpart, and a gold token near it.
+    """Find the gold counterpart of each predicted token, and a gold token near it.
 
-    A token without counterpart gets a name that no gold token has.
+    A token without a counterpart gets a name that no gold token has.
     """
     one_to_one = align_one_to_one(example)
     counterparts: list[Hashable] = []

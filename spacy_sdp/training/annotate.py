@@ -27,7 +27,7 @@ class SilverData(NamedTuple):
 
 
 def signature(words: Iterable[str]) -> str:
-    """What is the same for one sentence in any tokenization and letter case.
+    """Normalize a sentence, independent of its tokenization and letter case.
 
     words (Iterable[str]): The words of the sentence, or its text.
     RETURNS (str): Its letters.

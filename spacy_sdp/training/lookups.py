@@ -14,7 +14,7 @@ def make_lookups(path: Path | None) -> Lookups:
     spaCy's own loader only finds tables of installed packages. A trained pipeline keeps
     its tables, so it does not need the file.
 
-    path (Path): The file, an object with the content of each table by its name.
+    path (Path): The file, an object that maps names to tables.
     RETURNS (Lookups): The tables, such as those of the component `lemmatizer`.
     """
     if path is None:

@@ -195,7 +195,7 @@ class Batches:
         self.train_data = train_data
         self.n_before = before.step + 1 if before else 0
         self.origins = before.origins if before else {}
-        # Of the texts so far, which must be the same for any corpus reader.
+        # The checksum of the texts so far, which resuming must reproduce.
         self.checksum = 0
 
     def __iter__(self) -> Iterator[tuple[int, list[Example]]]:

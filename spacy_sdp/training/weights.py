@@ -15,7 +15,7 @@ from ..model.network import Network
 # 0.5 for parsers that were trained from scratch.
 LEAST_COSINE = 0.7
 
-# Significant bits of rounded weights, and of vectors of words.
+# Significant bits of rounded weights, and of rounded word vectors.
 WEIGHT_BITS, VECTOR_BITS = 8, 4
 
 
@@ -52,9 +52,9 @@ def average_weights(pipelines: list[Language]) -> Language:
 def round_weights(nlp: Language) -> None:
     """Round all weights of a pipeline to 8 significant bits (bfloat16), in place.
 
-    Vectors of words, of which a parser sees several at a time, are rounded to 4 bits.
-    The numbers are still stored with 32 bits, so nothing else changes, but a compressed
-    file has less than half the size.
+    Word vectors and the word embeddings for frames are rounded to 4 bits, because a
+    parser combines several of them. The numbers are still stored with 32 bits, so
+    nothing else changes, but a compressed file has less than half the size.
 
     nlp (Language): The pipeline.
     """
@@ -80,7 +80,7 @@ def round_to(bits: int, numbers: Tensor) -> Tensor:
 
 
 def _word_tables(component: Any) -> list[Tensor]:
-    """Get the vectors of words that frames are predicted from."""
+    """Get the word embeddings that frames are predicted from."""
     modules = [shim._model for node in _nodes(component) for shim in node.shims]
     networks = [each for each in modules if isinstance(each, Network)]
     return [each.frames.embedding.weight.data for each in networks if each.frames]

@@ -245,7 +245,7 @@ LONG = changed(words=["w"] * 151)
 @pytest.mark.parametrize(
     "train, beginning",
     [
-        (healthy(99), "Sentences to train on: 99."),
+        (healthy(99), "Number of training sentences: 99."),
         (healthy(100), None),
         ([*healthy(), LONG], "1 sentence has more than 150 words (the longest: 151)."),
         ([*healthy(), changed(words=["w"] * 150)], None),
@@ -262,7 +262,7 @@ LONG = changed(words=["w"] * 151)
         (
             [*healthy(), *[changed(arcs=[(0, 1, "loc")], id=None)] * 9],
             "1 of 3 labels (33.3%) has fewer than 10 examples, 1.48% of the arcs "
-            "together. Do not expect the parser to find them: loc (9).",
+            "in total. Do not expect the parser to predict them: loc (9).",
         ),
         ([*healthy(), *[changed(arcs=[(0, 1, "loc")], id=None)] * 10], None),
         (
@@ -292,10 +292,10 @@ def test_a_warning_comes_when_it_should_and_alone(train, beginning):
     [
         (
             [*healthy(50, start=200), changed(arcs=[(0, 1, "loc")])],
-            "The development data have labels that the training data have not, 0.66% "
-            "of the arcs. The parser cannot predict them: loc (1).",
+            "The development data have labels that the training data lack, 0.66% of "
+            "the arcs. The parser cannot predict them: loc (1).",
         ),
-        (healthy(100, start=198), "2 of 100 development sentences (2.0%) have a twin"),
+        (healthy(100, start=198), "2 of 100 development sentences (2.0%) have a dup"),
         (healthy(100, start=199), None),
         ([*healthy(20, start=200), changed(tops=[]), LONG], None),
     ],
@@ -326,7 +326,7 @@ def test_few_lost_arcs_are_no_problem():
 
 def test_warnings_are_printed(paths):
     _, out, _ = inspect(EXAMPLES, "--dev", paths[1])
-    assert "⚠ Sentences to train on: 24. That is enough to try things out" in out
+    assert "⚠ Number of training sentences: 24. That is enough to try things" in out
     assert "✔" not in out
 
 

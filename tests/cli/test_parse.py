@@ -146,7 +146,7 @@ def test_closed_streams_are_named(chain):
     command = f'"{sys.executable}" -c "{MAIN}" "{Path(__file__).parents[1]}" parse'
     for more, message in (
         (f'"It works." --model "{chain}" >&-', "✘ standard output is closed"),
-        ("<&-", "Give a text to parse"),
+        ("<&-", "Specify a text"),
     ):
         result = subprocess.run(
             ["bash", "-c", f"{command} {more}"], capture_output=True, text=True

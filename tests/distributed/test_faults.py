@@ -124,7 +124,7 @@ def test_a_killed_driver_can_be_followed_by_another(corpus, tiny, tmp_path):
     with start(corpus, out, tiny) as driver:
         stdout, stderr = driver.communicate(timeout=PATIENCE)
     assert (driver.returncode, stdout) == (0, "")
-    assert stderr.endswith(" already there\n")
+    assert stderr.endswith(" already complete\n")
     after = written(out)
     assert before.items() <= after.items() and len(after) == PARTS
     assert_complete(out)

@@ -92,13 +92,13 @@ def test_another_job_in_the_same_folder_is_refused(corpus, tiny, tmp_path):
     assert parse(corpus, out, tiny)[0] == 0
     before = state(out)
     code, _, err = parse(corpus, out, tiny, "--threshold", 0.4)
-    assert code == 1 and "was begun with threshold = null, not 0.4" in err
+    assert code == 1 and "was started with threshold = null, not 0.4" in err
     write_rows(corpus / "rows.jsonl", ROWS[:5])
     code, _, err = parse(corpus, out, tiny)
     assert code == 1 and "rows.jsonl has" in err and "when" in err
     (out / "_manifest.json").unlink()
     code, _, err = parse(corpus, out, tiny)
-    assert code == 1 and "has Parquet files of something else" in err
+    assert code == 1 and "already has other Parquet files" in err
     assert state(out) == before
 
 
@@ -116,7 +116,7 @@ def test_ids_must_differ(corpus, tiny, tmp_path):
     write_rows(corpus / "more.jsonl", [ROWS[7], {"id": 99, "text": "a"}])
     out = tmp_path / "out"
     code, _, err = parse(corpus, out, tiny, "--id-column", "id")
-    assert code == 1 and "The ids in 'id' must differ" in err and ': "7".' in err
+    assert code == 1 and "The ids in 'id' must be unique" in err and ': "7".' in err
     assert state(out) == {}
     write_rows(corpus / "more.jsonl", [{"text": "a"}])
     code, _, err = parse(corpus, tmp_path / "2", tiny, "--id-column", "id")
@@ -141,7 +141,7 @@ def test_a_corrupt_file_does_not_stop_the_others(corpus, tiny, tmp_path):
     (corpus / "cut.parquet").unlink()
     (corpus / "broken.parquet").unlink()
     code, _, err = parse(corpus, out, tiny)
-    assert code == 0 and "0 files written; 1 already there" in err
+    assert code == 0 and "0 files written; 1 already complete" in err
 
 
 FULL_DISK = 'mount -t tmpfs -o size=200k tmpfs "$1" && shift && exec "$@"'
@@ -185,7 +185,7 @@ def test_what_makes_no_sense_is_refused(corpus, tiny, tmp_path):
     code, _, err = parse(corpus, out, tiny)
     assert code == 1 and "would both be written to rows.parquet" in err
     code, _, err = parse(tmp_path / "nothing", out, tiny)
-    assert code == 1 and "there is no such file or folder" in err
+    assert code == 1 and "no such file or folder" in err
 
 
 def test_a_worker_with_another_version_stops_the_job(

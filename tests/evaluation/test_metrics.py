@@ -157,7 +157,7 @@ def test_other_tokens_of_the_same_text_are_aligned():
     assert scores["with_tops"]["PF"] == 1
     system.words[0] = "They"
     assert align_sentence(system, gold) is None
-    with pytest.raises(ValueError, match=r"another text .*: token 1 is 'They'"):
+    with pytest.raises(ValueError, match=r"different text .*: token 1 is 'They'"):
         score_sentences([gold], [system])
 
 

@@ -108,7 +108,7 @@ def changed(key, value, *path):
 @pytest.mark.parametrize(
     "line, reason",
     [
-        ([1], "no graph; expected a line that sdp parse or Prodigy has written"),
+        ([1], "not an object; expected a line that sdp parse or Prodigy has written"),
         ({"text": "Dogs bark."}, "there is no graph in 'sdp'; expected a line that"),
         (changed("text", 5), "'text' must be a string of valid characters, not 5"),
         (changed("text", "Dogs \ud800."), "'text' must be a string of valid"),

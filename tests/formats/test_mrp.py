@@ -182,7 +182,7 @@ def changed(**keys):
 @pytest.mark.parametrize(
     "graph, reason",
     [
-        ([], 'no graph; expected {"id": ...'),
+        ([], 'not an object; expected {"id": ...'),
         (changed(flavor=1, framework="eds"), "a graph of flavor 1 (framework 'eds')"),
         (changed(input=None), "'input' must be a string of valid characters, not None"),
         (changed(input="\ud800"), "'input' must be a string of valid characters"),
@@ -201,7 +201,7 @@ def changed(**keys):
             changed(nodes=[node(1, "cats"), node(1, "eat")]),
             "the node id 1 is not a number",
         ),
-        (changed(tops=[5]), "there is no node 5 for an edge or a top"),
+        (changed(tops=[5]), "an edge or a top refers to node 5, which does not exist"),
         (changed(tops=7), "'tops' must be a list of node ids"),
         (changed(edges=[{"source": 9, "target": 4}]), "'label' must be a string"),
         (
@@ -210,7 +210,7 @@ def changed(**keys):
         ),
         (
             changed(edges=[{"source": 9, "target": 4, "label": "A"}] * 2),
-            "the edge from node 9 to node 4 with the label 'A' is there twice",
+            "the edge from node 9 to node 4 with the label 'A' is a duplicate",
         ),
     ],
 )
@@ -225,7 +225,7 @@ def test_broken_files_are_refused(path, graph, reason):
     [
         (
             "{",
-            r"line 1: no JSON \(Expecting property name.*; expected one graph a line",
+            r"line 1: not valid JSON \(Expecting property name.*; expected one object",
         ),
         ("[" * 100_000, "line 1: the JSON is nested too deeply"),
     ],

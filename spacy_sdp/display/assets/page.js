@@ -3,7 +3,7 @@
 const filter = document.getElementById("filter");
 const tip = document.getElementById("tip");
 const explanations = JSON.parse(document.getElementById("explanations").textContent);
-// What "Save JSON" saves, if it is not read off the page.
+// The data for "Save JSON", unless it is collected from the page.
 let record = null;
 
 function shownArticles() {
@@ -34,7 +34,7 @@ async function copy(text) {
   }
 }
 
-// The drawing of the two that fits the screen.
+// The narrow or wide drawing, whichever fits the screen.
 function drawingOf(article) {
   return [...article.querySelectorAll("svg")].find((svg) => svg.getClientRects().length);
 }
@@ -64,7 +64,7 @@ async function pngOf(article) {
   return new Promise((resolve) => canvas.toBlob(resolve));
 }
 
-// An edge of each arc: those between rows have two.
+// One edge of each arc: arcs between rows have two.
 function edgesOf(svg) {
   const edges = new Map();
   for (const edge of svg?.querySelectorAll(".edge") ?? []) edges.set(edge.dataset.arc, edge);
@@ -85,7 +85,7 @@ function wordsOf(article) {
   return [...(article.querySelector("svg")?.querySelectorAll(".word") ?? [])];
 }
 
-// What a colour means in a comparison.
+// The meaning of a colour in a comparison.
 function nameOf(kind) {
   return document.querySelector(`.legend .${kind}`)?.textContent;
 }
@@ -152,7 +152,7 @@ document.addEventListener("click", async (event) => {
 // its words.
 
 let lit = null;
-// Set by a click or tap: do not follow the pointer.
+// Set by a click or tap: ignore the pointer.
 let pinned = false;
 
 const TARGETS = ".edge, .label, .word, .phrase, tr[data-row]";
@@ -276,7 +276,7 @@ document.addEventListener("focusout", (event) => {
   if (event.target.matches(".phrase, .picture") && !pinned) light(null);
 });
 
-// Left and right go through the words, up and down through the arcs of a word.
+// Left and right move between words, up and down between the arcs of a word.
 let word = 0;
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape") {
@@ -336,7 +336,7 @@ function applyFilter() {
     shown === articles.length ? `${shown} ${noun}` : `${shown} of ${articles.length} ${noun}`;
 }
 
-// Offers the labels of the page.
+// List the labels of the page.
 function updateFilter() {
   const { label } = filter.elements;
   const chosen = label.value;

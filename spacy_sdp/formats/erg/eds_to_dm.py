@@ -210,8 +210,8 @@ LABELS = {
     **{(predicate, "ARG2"): "than" for predicate in COMPARATIVES},
 }
 
-# Nodes that give a token its frame only if it has no other node, from the last resort
-# on: in "taller" that of "tall" counts, in "two of them" that of "two".
+# Predicates that only determine the frame of a token without other nodes, weakest
+# first: "taller" has the frame of "tall", and "two" in "two of them" that of "two".
 WEAK_PREDICATES = (
     frozenset({*COMPARATIVES, "superl", "neg", "manner"}),
     frozenset({"generic_entity", "part_of"}),
@@ -256,12 +256,12 @@ def convert(
 
 
 def find_frames(nodes: Iterable[Node], tokens: Sequence[Token]) -> list[str | None]:
-    """Give the frames of tokens.
+    """Find the frames of tokens.
 
     nodes (Iterable[Node]): The nodes of the EDS, with frames.
-    tokens (Sequence[Token]): The tokens, with places in the same text as the nodes.
-    RETURNS (List[Optional[str]]): The frame of each token, None for tokens that no node
-        stands for. All tokens of an expression of several words have its frame.
+    tokens (Sequence[Token]): The tokens, with offsets in the same text as the nodes.
+    RETURNS (List[Optional[str]]): The frame of each token, or None if no node
+        represents it. All tokens of a multiword expression have its frame.
     """
     alignment = _align(nodes, tokens)
     possessives = {
@@ -276,7 +276,7 @@ def find_frames(nodes: Iterable[Node], tokens: Sequence[Token]) -> list[str | No
             node = replace(node, frame=POSSESSIVE_FRAME)
         for index in indices:
             candidates[index].append(node)
-    # Of several nodes that are as good, the first counts.
+    # The first of several equally strong nodes is used.
     return [max(each, key=_strength).frame if each else None for each in candidates]
 
 

@@ -1,13 +1,13 @@
-"""The frames of predicates: what kind of word they are, and of what their arguments.
+"""The frames of predicates: their part of speech and the types of their arguments.
 
-The frame of `_chase_v_1` is `v:e-x-x`: a verb, which stands for an event (e) and has
-two arguments, both of which are things (x). Before the colon is the predicate without
-its lemma and without the number of its sense; after it are the types of what the
-predicate stands for and of its arguments, and a c for a constant, as in `named:x-c`.
+The frame of `_chase_v_1` is `v:e-x-x`: a verb, which represents an event (e) and has
+two arguments, both of which are things (x). The part before the colon is the predicate
+without its lemma and sense number. The part after it has the types of the predicate
+itself and of its arguments, and a c for a constant, as in `named:x-c`.
 
-The types are those of the grammar's semantic interface (SEM-I), the files `*.smi` in
-the folder `etc` of its repository. They say what an argument can be: h is a clause, e
-an event, x a thing, i an event or a thing, p a thing or a clause, and u anything.
+The types are defined in the grammar's semantic interface (SEM-I), the files `*.smi` in
+the folder `etc` of its repository: h is a clause, e an event, x a thing, i an event or
+a thing, p a thing or a clause, and u anything.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 
 from ..files import FormatError, read_lines
 
-# From `tsdb/gold/NAME`, where a profile is, to the files of the interface.
+# The path from a profile in `tsdb/gold/NAME` to the files of the interface.
 FOLDER = Path("../../../etc")
 FILES = ("abstract.smi", "surface.smi")
 
@@ -30,7 +30,7 @@ PROPERTIES = re.compile(r"\{[^}]*\}")
 ROLE = re.compile(r"(?:\[\s*)?(\S+)\s+(\w)(?:\s*\])?")
 
 CONSTANT_ROLE, CONSTANT = "CARG", "c"
-# Parts of a predicate that are neither its kind nor a sense.
+# Parts of a predicate to leave out: sense numbers, and the mark of unknown words.
 NO_SENSE = re.compile(r"\d+|unknown")
 
 # The types of the arguments by role.
@@ -38,10 +38,10 @@ Entry = dict[str, str]
 
 
 class SemanticInterface:
-    """The predicates of a release of the grammar, and what their arguments can be."""
+    """The predicates of a grammar release, with the types of their arguments."""
 
     def __init__(self, entries: Mapping[str, list[Entry]]) -> None:
-        """Keep what the files say.
+        """Create an interface from its entries.
 
         entries (Mapping[str, List[Dict[str, str]]]): The entries of each predicate,
             with the types of its arguments by role.
@@ -68,17 +68,17 @@ class SemanticInterface:
         return cls(entries)
 
     def frame(self, predicate: str, types: Mapping[str, str]) -> str:
-        """Give the frame of a predicate where it is used.
+        """Get the frame of an occurrence of a predicate.
 
         predicate (str): The predicate.
-        types (Mapping[str, str]): The types that its arguments have there, by role.
-        RETURNS (str): The frame. Of a predicate that the interface does not have with
-            these roles, such as that of an unknown word, it has these very types.
+        types (Mapping[str, str]): The types of its arguments in this occurrence, by
+            role.
+        RETURNS (str): The frame, with the types of the interface. If it has no entry
+            with these roles, as for unknown words, the given types are used.
         """
         own = {role: type for role, type in types.items() if role != CONSTANT_ROLE}
         for entry in self._entries.get(predicate, ()):
-            # The first entry with these roles; others differ in what is expected of
-            # the arguments.
+            # Use the first entry with these roles. Others have different types.
             if entry.keys() == own.keys():
                 own = entry
                 break
@@ -90,7 +90,7 @@ def find_interface(profile: Path) -> SemanticInterface | None:
     """Read the semantic interface of the grammar that a profile is part of.
 
     profile (Path): The folder of the profile.
-    RETURNS (Optional[SemanticInterface]): The interface, None if it is not there.
+    RETURNS (Optional[SemanticInterface]): The interface, or None if it does not exist.
     """
     folder = (profile.resolve() / FOLDER).resolve()
     if not all((folder / name).is_file() for name in FILES):

@@ -357,7 +357,7 @@ def _parse_mrs(
 
 
 def _types(arguments: Mapping[str, str]) -> dict[str, str]:
-    """Give the types of arguments: that of the variable x5 is x."""
+    """Get the types of arguments: the type of the variable x5 is x."""
     return {
         role: CONSTANT if role == CONSTANT_ROLE else value[0]
         for role, value in arguments.items()
@@ -369,7 +369,7 @@ def _to_eds(mrs: MRS) -> eds.EDS:
     from delphin.exceptions import PyDelphinWarning
 
     with warnings.catch_warnings():
-        # Use analyses as far as they are valid.
+        # Use the valid parts of analyses.
         warnings.simplefilter("ignore", PyDelphinWarning)
         return eds.from_mrs(mrs, unique_ids=False)
 
