@@ -178,7 +178,7 @@ def write_licences(meta: dict[str, Any], path: Path) -> None:
 
 
 def make_portable(model: Path) -> None:
-    """Remove local paths from the config of a pipeline."""
+    """Remove from a config what only applies to this machine: paths and precision."""
     nlp = spacy.load(model)
     # The pipeline is self-contained.
     if nlp.has_pipe(ENCODER):
@@ -186,7 +186,8 @@ def make_portable(model: Path) -> None:
         encoder.attrs["name"] = MINILM["name"]
         encoder.transformer.config._name_or_path = MINILM["name"]
         # After fine-tuning, the name is no longer a variable of [paths].
-        nlp.get_pipe_config(ENCODER)["model"]["name"] = MINILM["name"]
+        settings = nlp.get_pipe_config(ENCODER)["model"]
+        settings.update(name=MINILM["name"], precision="float32")
     # The encoder must have a name.
     names = {"transformer": MINILM["name"]}
     nlp.config["paths"] = {name: names.get(name) for name in nlp.config["paths"]}

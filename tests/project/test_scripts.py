@@ -160,8 +160,14 @@ def test_a_package_knows_nothing_of_the_machine_it_was_made_on(nlp, tmp_path, go
     save_tiny_bert(tmp_path / "bert", ["the", "cat"])
     nlp.config["paths"]["transformer"] = str(tmp_path / "bert")
     nlp.config["paths"]["train"] = str(tmp_path / "train.spacy")
-    config = {"model": {"name": str(tmp_path / "bert")}}
-    nlp.add_pipe("transformer", config=config)
+    model = {"@architectures": "spacy_sdp.TransformerModel.v1"}
+    model |= {"name": str(tmp_path / "bert"), "precision": "bfloat16"}
+    model["get_spans"] = {"@span_getters": "spacy_sdp.sentence_spans.v1"}
+    try:
+        nlp.add_pipe("transformer", config={"model": model})
+    except ValueError as error:  # This processor has no instructions for it.
+        assert "bfloat16" in str(error)
+        nlp.add_pipe("transformer", config={"model": {**model, "precision": "float32"}})
     nlp.initialize()
     nlp.to_disk(tmp_path / "pipeline")
     path = tmp_path / "pipeline" / "config.cfg"
@@ -175,6 +181,7 @@ def test_a_package_knows_nothing_of_the_machine_it_was_made_on(nlp, tmp_path, go
         assert path.is_dir() or str(tmp_path).encode() not in path.read_bytes(), path
     packaged = spacy.load(tmp_path / "pipeline")
     assert packaged.pipe_names == ["transformer"]
+    assert packaged.get_pipe_config("transformer")["model"]["precision"] == "float32"
 
 
 def test_a_profile_is_split_by_the_places_of_its_items(tmp_path):
