@@ -12,11 +12,11 @@ from collections.abc import Callable
 from html import escape
 from unicodedata import category
 
+from ..graph.terminal import display_width
 from .layout import (
     Measures,
     PlacedArc,
     Row,
-    display_width,
     is_right_to_left,
     place_in_rows,
 )
