@@ -114,11 +114,17 @@ def draw_article(
     """
     drawings = {}
     if len(picture.words) <= LONGEST_PICTURE:
-        for name, width in WIDTHS.items():
-            drawn = draw_svg(picture, width, with_style=False)
-            drawings[name] = Markup(minify_html(drawn) if minify else drawn)
-        if drawings["narrow"] == drawings["wide"]:
-            del drawings["wide"]
+        narrow, wide = (
+            draw_svg(picture, width, with_style=False) for width in WIDTHS.values()
+        )
+        drawn = {"narrow": narrow}
+        if narrow != wide:
+            narrow = draw_svg(picture, WIDTHS["narrow"], with_style=False, compact=True)
+            drawn = {"narrow": narrow, "wide": wide}
+        drawings = {
+            name: Markup(minify_html(svg) if minify else svg)
+            for name, svg in drawn.items()
+        }
     return Markup(
         _environment()
         .get_template("article.html")
