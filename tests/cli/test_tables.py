@@ -318,6 +318,7 @@ def test_json_lines_and_pages_have_the_clauses_of_the_table(tmp_path):
         assert (rows[0]["subject"] == "Anna") == bool(option)
     assert run(*arguments, tmp_path / "out.html")[0] == 0
     page = (tmp_path / "out.html").read_text()
+    assert '<span class="quiet">negated by</span>' in page
     assert page.count("data-row=") == 2 and '{"doc": 1, "sent": 0, "clause": 0' in page
 
 
@@ -349,3 +350,9 @@ def test_progress_shows_words_per_second_and_the_time_left():
         assert expected in screen.getvalue()
         assert ("<00:" in screen.getvalue()) == (total is not None)
         assert "words/s" in screen.getvalue()
+    screen = Terminal()
+    with Progress(200, file=screen, delay=0, mininterval=0) as progress:
+        progress.add(30, 50)
+        progress.add(30, 50)
+        progress.bar.refresh()
+    assert " 50%|" in screen.getvalue() and progress.words == 60
