@@ -136,6 +136,21 @@ def test_labels_between_rows_name_the_other_word(show, parsed):
     assert "ARG1·council" not in show([doc], width=10_000).texts(".label")
 
 
+def test_phones_show_the_clauses_first_and_words_of_12_pixels(show, parsed):
+    for width in WIDTHS:
+        browser = show([parsed[1]], width=width)
+        clauses, picture = browser.run(
+            "['.clauses', '.picture'].map((each) => "
+            "document.querySelector(each).getBoundingClientRect().top)"
+        )
+        assert (clauses < picture) == (width == PHONE)
+        scale = browser.run(
+            "drawingOf(document).getBoundingClientRect().width"
+            " / drawingOf(document).viewBox.baseVal.width"
+        )
+        assert 16 * scale >= 12
+
+
 def test_a_very_wide_word_scrolls_and_the_page_does_not(show):
     doc = make_doc(f"a {'very' * 30} b", [(0, 1, "ARG1"), (2, 1, "ARG2")])
     assert show([doc], width=PHONE).run("probes.tooWide()") == ["picture"]
