@@ -133,8 +133,9 @@ def _make_pictures(
     frames: bool,
 ) -> Iterator[Picture]:
     if gold is None:
-        for _, doc in docs:
-            yield from make_pictures(get_drawable(doc, attr), frames=frames)
+        for number, (_, doc) in enumerate(docs):
+            graph = get_drawable(doc, attr)
+            yield from make_pictures(graph, frames=frames, number=number)
         return
     for number, (system, right) in enumerate(zip_longest(docs, gold), start=1):
         if system is None or right is None:
@@ -143,7 +144,10 @@ def _make_pictures(
         path, doc = system
         try:
             yield from make_pictures(
-                get_drawable(doc, attr), get_drawable(right[1], attr), frames=frames
+                get_drawable(doc, attr),
+                get_drawable(right[1], attr),
+                frames=frames,
+                number=number - 1,
             )
         except ValueError as error:
             raise FormatError(f"sentence {number}: {error}", path) from None

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
-from tqdm import tqdm
 
 from ..pipeline.loading import installed_pipelines
 from ._messages import good, warn
-from ._util import PROGRESS
 from .interrupt import INTERRUPTED
+from .progress import Progress
 
 if TYPE_CHECKING:
-    from ..distributed.job import Summary
+    from ..distributed.job import Summary, Watch
     from ..distributed.worker import Report
 
 
@@ -48,12 +46,12 @@ def parse_to_folder(
     if not inputs:
         raise typer.BadParameter("Specify the files or folders to parse.")
     try:
-        with _quiet(), _Progress() as watch:
+        with _quiet(), ExitStack() as stack:
             summary = apply(
                 inputs,
                 output,
                 model=model or installed_pipelines()[0],
-                watch=watch,
+                watch=_show_progress(stack),
                 **options,
             )
     except KeyboardInterrupt:
@@ -102,26 +100,14 @@ def _quiet() -> Iterator[None]:
         yield
 
 
-class _Progress:
-    """Shows the progress by the bytes of the input, and the words per second."""
+def _show_progress(stack: ExitStack) -> Watch:
+    """Show a progress bar, until the stack is closed, once the size is known."""
+    bars: list[Progress] = []
 
-    def __init__(self) -> None:
-        self.words = 0
-        self.start = time.monotonic()
-        self.bar = tqdm(unit="B", unit_scale=True, **PROGRESS)
-
-    def __enter__(self) -> _Progress:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.bar.close()
-
-    def __call__(self, size: int, report: Report | None) -> None:
+    def watch(size: int, report: Report | None) -> None:
         if report is None:
-            self.start = time.monotonic()
-            self.bar.reset(size)
-            return
-        self.words += report.words
-        speed = self.words / (time.monotonic() - self.start)
-        self.bar.set_postfix_str(f"{speed:,.0f} words/s")
-        self.bar.update(report.size)
+            bars.append(stack.enter_context(Progress(size)))
+        else:
+            bars[-1].add(report.words, report.size)
+
+    return watch

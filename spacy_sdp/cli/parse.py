@@ -163,9 +163,10 @@ def parse_cli(
     By default, the output is text: each word with its arguments, with an asterisk for
     tops. clauses is a table of who did what to whom, and triples is a table of arcs:
     the suffix of the output (.csv, .tsv, .jsonl, .parquet or .txt) decides how they are
-    written. jsonl is the output of spaCy's doc.to_json() with the graph and its
-    triples, html is a page of pictures, and prodigy is a file of tasks to correct the
-    graphs in Prodigy. sdp convert reads jsonl and prodigy.
+    written. csv is the table of clauses as CSV, also on standard output. jsonl is the
+    output of spaCy's doc.to_json() with the graph, its triples and, if there are tags,
+    its clauses. html is a page of pictures, and prodigy is a file of tasks to correct
+    the graphs in Prodigy. sdp convert reads jsonl and prodigy.
 
     clauses, triples and jsonl keep the other columns of the input. If the result has a
     column of the same name, the input's is renamed to input_NAME; in jsonl, the result

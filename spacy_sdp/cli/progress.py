@@ -38,6 +38,14 @@ class Progress(AbstractContextManager):
         words (int): The number of words in the text.
         position (int): The size of the input up to the end of the text, in bytes.
         """
+        self.add(words, min(position, self.total or position) - self.bar.n)
+
+    def add(self, words: int, size: int) -> None:
+        """Advance the bar after a part of the input.
+
+        words (int): The number of words in the part.
+        size (int): The size of the part in bytes.
+        """
         self.words += words
         if self.total is None:
             self.bar.update(words)
@@ -46,7 +54,7 @@ class Progress(AbstractContextManager):
         self.bar.set_postfix_str(
             f"{self.words / max(seconds, 1e-9):,.0f} words/s", refresh=False
         )
-        self.bar.update(min(position, self.total) - self.bar.n)
+        self.bar.update(size)
 
     def __exit__(self, *exception: Any) -> None:
         self.bar.close()

@@ -10,9 +10,6 @@ import typer
 from spacy.tokens import Doc
 
 from .. import formats
-from ..display.layout import display_width
-from ..display.page import draw_page
-from ..display.picture import make_pictures
 from ..formats import docbin, jsonl
 from ..formats.bridge import from_doc
 from ..formats.files import STANDARD_STREAM, write_records
@@ -22,11 +19,14 @@ from ..graph.graph import SemanticGraph
 from ..graph.spans import sentences
 from ..graph.table import (
     CLAUSE_COLUMNS,
+    DETAIL_COLUMNS,
+    MAIN_COLUMNS,
     TRIPLE_COLUMNS,
     Row,
     clause_rows,
     triple_rows,
 )
+from ..graph.terminal import display_width
 from .table_writer import TABLE_KIND_OF_SUFFIX, find_table_kind, write_table
 
 OUTPUT_FORMAT_OF_SUFFIX = {
@@ -36,21 +36,17 @@ OUTPUT_FORMAT_OF_SUFFIX = {
     **formats.SUFFIXES,
     **dict.fromkeys((".csv", ".tsv", ".parquet"), "clauses"),
 }
-# The tables, with their columns. The suffix decides between CSV, JSONL and so on.
+# The tables, with their columns. The suffix decides between CSV, JSONL and so on, but
+# "csv" is always CSV, also on standard output.
 TABLES: dict[str, dict[str, type]] = {
     "clauses": CLAUSE_COLUMNS,
     "triples": TRIPLE_COLUMNS,
+    "csv": CLAUSE_COLUMNS,
 }
 OUTPUT_FORMATS = tuple(
     dict.fromkeys((*OUTPUT_FORMAT_OF_SUFFIX.values(), "prodigy", *TABLES))
 )
 TABLE_SUFFIXES = (*TABLE_KIND_OF_SUFFIX, ".txt")
-# The columns of clauses that are shown without their names, and those that are hidden.
-MAIN_COLUMNS = ("subject", "verb", "objects")
-HIDDEN_COLUMNS = (
-    *("doc", "sent", "clause", "tense", "aspect", "voice"),
-    *("subject_clause", "object_clause", "score", "text", "sentence"),
-)
 
 # A Doc with a graph, and the other columns of the input.
 Result = tuple[Doc, dict[str, Any]]
@@ -73,9 +69,10 @@ def find_output_format(path: Path, format: str | None) -> str:
             f"There is {what}: choose one of {', '.join(OUTPUT_FORMATS)} with --to."
         )
     is_stream = str(path) == STANDARD_STREAM
-    if format in TABLES and not is_stream and path.suffix.lower() not in TABLE_SUFFIXES:
+    suffixes = (".csv",) if format == "csv" else TABLE_SUFFIXES
+    if format in TABLES and not is_stream and path.suffix.lower() not in suffixes:
         raise typer.BadParameter(
-            f"--to {format}: the file must end in {', '.join(TABLE_SUFFIXES)}, not "
+            f"--to {format}: the file must end in {', '.join(suffixes)}, not "
             f"{path.name!r}."
         )
     return format
@@ -103,9 +100,10 @@ def write_results(
     format (str): One of OUTPUT_FORMATS.
     attr (str): The attribute with the graphs.
     title (str): The title of the page, for html.
-    conjuncts (bool): Whether to distribute coordinated subjects and objects.
+    conjuncts (bool): Whether to distribute coordinated subjects and objects in tables
+        of clauses and JSON.
     """
-    kind = find_table_kind(path)
+    kind = "csv" if format == "csv" else find_table_kind(path)
     if format in TABLES and kind != "text":
         rows = _to_rows(results, format, attr, conjuncts)
         write_table(rows, TABLES[format], path, kind)
@@ -118,10 +116,9 @@ def write_results(
         formats.write(records, path, attr, format)
         return
     if format == "html":
-        graphs = (graph_of(doc, attr) for doc, _ in results)
-        pieces = draw_page((p for each in graphs for p in make_pictures(each)), title)
+        pieces = _to_page(results, attr, title)
     elif format == "jsonl":
-        pieces = (_to_json(doc, attr, context) for doc, context in results)
+        pieces = _to_lines(results, attr, conjuncts)
     elif format in TABLES:
         pieces = (_to_table(doc, format, attr, conjuncts) for doc, _ in results)
     else:
@@ -140,18 +137,25 @@ def graph_of(doc: Doc, attr: str) -> SemanticGraph:
     return graph
 
 
-def to_record(doc: Doc, attr: str) -> dict[str, Any]:
-    """Convert a Doc with its graph to JSON.
+def _to_page(results: Iterable[Result], attr: str, title: str) -> Iterator[str]:
+    # Other outputs do not require the code for drawing.
+    from ..display.page import draw_page
+    from ..display.picture import make_pictures
 
-    doc (Doc): The Doc.
-    attr (str): The attribute with the graph.
-    RETURNS (Dict[str, Any]): The Doc, its graph and its triples.
-    """
-    return jsonl.to_object(doc, graph_of(doc, attr), attr)
+    pictures = (
+        picture
+        for number, (doc, _) in enumerate(results)
+        for picture in make_pictures(graph_of(doc, attr), number=number)
+    )
+    return draw_page(pictures, title)
 
 
-def _to_json(doc: Doc, attr: str, context: dict[str, Any]) -> str:
-    return jsonl.format_object({**context, **to_record(doc, attr)})
+def _to_lines(results: Iterable[Result], attr: str, conjuncts: bool) -> Iterator[str]:
+    for number, (doc, context) in enumerate(results):
+        row = jsonl.to_object(
+            doc, graph_of(doc, attr), attr, number, conjuncts=conjuncts
+        )
+        yield jsonl.format_object({**context, **row})
 
 
 def _to_text(doc: Doc, attr: str) -> str:
@@ -163,9 +167,9 @@ def _rows_of(
     doc: Doc, number: int, format: str, attr: str, conjuncts: bool
 ) -> Iterator[Row]:
     graph = graph_of(doc, attr)
-    if format == "clauses":
-        return clause_rows(graph, number, conjuncts=conjuncts)
-    return triple_rows(graph, number)
+    if format == "triples":
+        return triple_rows(graph, number)
+    return clause_rows(graph, number, conjuncts=conjuncts)
 
 
 def _to_rows(
@@ -209,8 +213,8 @@ def _to_table(doc: Doc, format: str, attr: str, conjuncts: bool) -> str:
 
 def _others(row: Row) -> Iterator[str]:
     """Yield the other columns of a clause that are not empty, with their names."""
-    for name, value in row.items():
-        if value and name not in (*MAIN_COLUMNS, *HIDDEN_COLUMNS):
+    for name in DETAIL_COLUMNS:
+        if value := row[name]:
             yield name if value is True else f"{name}: {value}"
 
 

@@ -26,9 +26,10 @@ from spacy_transformers import Transformer
 
 from ..display.page import POLICY, draw_article, draw_form
 from ..display.picture import make_pictures
+from ..formats.jsonl import to_object
 from ..graph.spans import sentences
 from ..pipeline.parser import SemanticParser
-from .results import graph_of, to_record
+from .results import graph_of
 
 T = TypeVar("T")
 
@@ -199,7 +200,10 @@ class Server(ThreadingHTTPServer):
         titles = (names[0], names[1]) if other is not None else None
         return {
             "html": "".join(draw_article(picture, titles) for picture in pictures),
-            "records": [to_record(doc, self.attr) for doc in docs],
+            "records": [
+                to_object(doc, graph, self.attr)
+                for doc, graph in zip(docs, graphs, strict=True)
+            ],
         }
 
     def _parse(self, text: str, name: str) -> Doc:

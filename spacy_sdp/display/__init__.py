@@ -140,12 +140,13 @@ def _make_all_pictures(
         raise ValueError(
             f"There are {len(sources)} graphs to draw, but {len(others)} in 'gold'."
         )
-    for source, other in zip(sources, others, strict=True):
+    for number, (source, other) in enumerate(zip(sources, others, strict=True)):
         yield from make_pictures(
             get_drawable(source, attr),
             None if other is None else get_drawable(other, attr),
             source if isinstance(source, Span) else None,
             frames=frames,
+            number=number,
         )
 
 

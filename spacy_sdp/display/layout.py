@@ -16,7 +16,7 @@ from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from unicodedata import bidirectional, combining, east_asian_width
+from unicodedata import bidirectional
 
 
 @dataclass(frozen=True)
@@ -89,19 +89,6 @@ class Row:
     def is_outside(self, position: int) -> bool:
         """Check whether a position of the layout is before or after the words."""
         return position - self.continues not in range(len(self.words))
-
-
-def display_width(text: str) -> int:
-    """Get the number of columns that a text takes in a terminal.
-
-    text (str): The text.
-    RETURNS (int): The number of columns. Wide characters, such as Chinese ones, take
-        two, and combining characters none.
-    """
-    return sum(
-        0 if combining(char) else 2 if east_asian_width(char) in "WF" else 1
-        for char in text
-    )
 
 
 def is_right_to_left(text: str) -> bool:

@@ -14,10 +14,11 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from spacy.util import minify_html
 
-from ..graph.adjuncts import ADJUNCTS
+from ..graph.adjuncts import ADJUNCTS, OTHER
 from ..graph.clauses import Clause
 from ..graph.labels import LABELS, explain
 from ..graph.phrases import Phrase
+from ..graph.table import CONTEXT_COLUMNS, Row
 from .picture import INVENTED, MATCH, MISSED, Picture
 from .svg import STYLE, draw_svg, replace_control_characters
 
@@ -37,6 +38,7 @@ class ClauseRow(NamedTuple):
     """A row of the table of clauses."""
 
     clause: Clause
+    row: Row  # as in the tables of `parse`
     kind: str  # the result of a comparison, as for arcs
     details: list[tuple[str, Phrase]]  # adjuncts and other parts, by name
 
@@ -112,11 +114,17 @@ def draw_article(
     """
     drawings = {}
     if len(picture.words) <= LONGEST_PICTURE:
-        for name, width in WIDTHS.items():
-            drawn = draw_svg(picture, width, with_style=False)
-            drawings[name] = Markup(minify_html(drawn) if minify else drawn)
-        if drawings["narrow"] == drawings["wide"]:
-            del drawings["wide"]
+        narrow, wide = (
+            draw_svg(picture, width, with_style=False) for width in WIDTHS.values()
+        )
+        drawn = {"narrow": narrow}
+        if narrow != wide:
+            narrow = draw_svg(picture, WIDTHS["narrow"], with_style=False, compact=True)
+            drawn = {"narrow": narrow, "wide": wide}
+        drawings = {
+            name: Markup(minify_html(svg) if minify else svg)
+            for name, svg in drawn.items()
+        }
     return Markup(
         _environment()
         .get_template("article.html")
@@ -134,7 +142,7 @@ def _clause_tables(picture: Picture) -> list[list[ClauseRow] | None]:
     found = picture.clauses()
     if len(found) == 1:
         return [_clause_rows(found[0], lambda clause: "")]
-    above, below = ({_to_key(each) for each in clauses or ()} for clauses in found)
+    above, below = ({_to_key(each) for each, _ in clauses or ()} for clauses in found)
     return [
         _clause_rows(found[0], lambda c: MATCH if _to_key(c) in below else INVENTED),
         _clause_rows(found[1], lambda c: MATCH if _to_key(c) in above else MISSED),
@@ -142,11 +150,14 @@ def _clause_tables(picture: Picture) -> list[list[ClauseRow] | None]:
 
 
 def _clause_rows(
-    clauses: list[Clause] | None, find_kind: Callable[[Clause], str]
+    clauses: list[tuple[Clause, Row]] | None, find_kind: Callable[[Clause], str]
 ) -> list[ClauseRow] | None:
     if clauses is None:
         return None
-    return [ClauseRow(each, find_kind(each), list(_details(each))) for each in clauses]
+    return [
+        ClauseRow(clause, row, find_kind(clause), list(_details(clause)))
+        for clause, row in clauses
+    ]
 
 
 def _to_key(clause: Clause) -> tuple[str, ...]:
@@ -156,12 +167,13 @@ def _to_key(clause: Clause) -> tuple[str, ...]:
 def _details(clause: Clause) -> Iterator[tuple[str, Phrase]]:
     """Yield the parts of a clause that have no separate column in the table."""
     for name in ADJUNCTS:
-        yield from ((name, phrase) for phrase in getattr(clause, name))
+        label = "other" if name == OTHER else name
+        yield from ((label, phrase) for phrase in getattr(clause, name))
     yield from (
-        ("not", Phrase.from_indices(each, [each.i])) for each in clause.negation
+        ("negated by", Phrase.from_indices(each, [each.i])) for each in clause.negation
     )
     yield from (("modality", phrase) for phrase in clause.modality)
-    for name in ("attribution", "conditional", "asked"):
+    for name in CONTEXT_COLUMNS:
         phrase = getattr(clause, name)
         if phrase is not None:
             yield name, phrase
@@ -187,6 +199,8 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
         finalize=_finalize,
     )
+    # Keep the order of columns.
+    environment.policies["json.dumps_kwargs"] = {"sort_keys": False}
     environment.globals.update(
         asset=_asset,
         draw_article=draw_article,

@@ -13,29 +13,30 @@ from ..graph.clauses import Clause
 from ..graph.graph import SemanticGraph
 from ..graph.roles import DM, find_roles
 from ..graph.spans import sentences
+from ..graph.table import Row, clauses_with_rows
 from .layout import PlacedArc
 
 MATCH, MISSED, INVENTED = "match", "missed", "invented"
 
 
 class ClauseIndex:
-    """The clauses of a graph by verb, extracted on demand."""
+    """The clauses of a graph by verb, with their rows, extracted on demand."""
 
-    def __init__(self, graph: SemanticGraph) -> None:
+    def __init__(self, graph: SemanticGraph, number: int) -> None:
         self.graph = graph
+        self.number = number
 
     @cached_property
-    def by_verb(self) -> dict[int, list[Clause]] | None:
-        """RETURNS (Optional[Dict[int, List[Clause]]]): The clauses, or None if they
-        cannot be extracted: without tags, or from graphs in another formalism.
+    def by_verb(self) -> dict[int, list[tuple[Clause, Row]]] | None:
+        """RETURNS (Optional[Dict[int, List[Tuple[Clause, Row]]]]): The clauses, or None
+        if they cannot be extracted: without tags, or from graphs in another formalism.
         """
+        found: dict[int, list[tuple[Clause, Row]]] = {}
         try:
-            clauses = self.graph.clauses()
+            for clause, row in clauses_with_rows(self.graph, self.number):
+                found.setdefault(clause.verb.head.i, []).append((clause, row))
         except ValueError:
             return None
-        found: dict[int, list[Clause]] = {}
-        for clause in clauses:
-            found.setdefault(clause.verb.head.i, []).append(clause)
         return found
 
 
@@ -60,13 +61,15 @@ class Picture:
     def arcs(self) -> list[PlacedArc]:
         return self.above + self.below
 
-    def clauses(self) -> list[list[Clause] | None]:
-        """RETURNS (List[Optional[List[Clause]]]): The clauses of each graph."""
+    def clauses(self) -> list[list[tuple[Clause, Row]] | None]:
+        """RETURNS (List[Optional[List[Tuple[Clause, Row]]]]): The clauses of each
+        graph, with their rows in a table.
+        """
         found = (clauses.by_verb for clauses in self.clause_indices)
         return [
             None
             if by_verb is None
-            else [clause for i in self.index for clause in by_verb.get(i, ())]
+            else [each for i in self.index for each in by_verb.get(i, ())]
             for by_verb in found
         ]
 
@@ -77,6 +80,7 @@ def make_pictures(
     span: Span | None = None,
     *,
     frames: bool = False,
+    number: int = 0,
 ) -> Iterator[Picture]:
     """Create the picture of each sentence.
 
@@ -85,6 +89,7 @@ def make_pictures(
         which is drawn below the words.
     span (Optional[Span]): Draw only these words.
     frames (bool): Show the frame of each word.
+    number (int): The number of the Doc, for the rows of its clauses.
     YIELDS (Picture): The pictures, without whitespace tokens.
     """
     if gold is not None and [t.text for t in gold.doc] != [t.text for t in graph.doc]:
@@ -93,7 +98,9 @@ def make_pictures(
         )
     shown = graph.doc[:] if span is None else span
     is_dm = _is_dm(graph)
-    clause_indices = [ClauseIndex(each) for each in (graph, gold) if each is not None]
+    clause_indices = [
+        ClauseIndex(each, number) for each in (graph, gold) if each is not None
+    ]
     for start, end in pairwise(_boundaries(graph, gold)):
         part = graph.doc[max(start, shown.start) : min(end, shown.end)]
         tokens = [token for token in part if not token.text.isspace()]

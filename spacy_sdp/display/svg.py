@@ -12,11 +12,11 @@ from collections.abc import Callable
 from html import escape
 from unicodedata import category
 
+from ..graph.terminal import display_width
 from .layout import (
     Measures,
     PlacedArc,
     Row,
-    display_width,
     is_right_to_left,
     place_in_rows,
 )
@@ -31,9 +31,12 @@ LEVEL_HEIGHT = 22
 RADIUS = 8
 MARGIN = 12
 # Maximum number of characters of a word in the label of an arc to another row.
-LONGEST_END = 12
+LONGEST_END, COMPACT_END = 12, 8
 ARROW = 4
 MEASURES = Measures(between_words=18, between_ports=9, around_label=2 * RADIUS + 8)
+# For phones: more words in a row. Words still have 13.6 pixels.
+COMPACT = Measures(between_words=8, between_ports=8, around_label=2 * RADIUS + 4)
+COMPACT_SCALE = 0.85
 # Characters that are not allowed in XML.
 CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
@@ -73,15 +76,23 @@ STYLE += """\
 
 
 def draw_svg(
-    picture: Picture, width: float = math.inf, *, with_style: bool = True
+    picture: Picture,
+    width: float = math.inf,
+    *,
+    with_style: bool = True,
+    compact: bool = False,
 ) -> str:
     """Draw a sentence.
 
     picture (Picture): The words and arcs.
     width (float): Maximum width, if possible. Longer sentences are wrapped.
     with_style (bool): Whether to include the style sheet, which a page needs only once.
+    compact (bool): Whether to use smaller type and gaps, for phones.
     RETURNS (str): An SVG element.
     """
+    scale = COMPACT_SCALE if compact else 1
+    longest = COMPACT_END if compact else LONGEST_END
+    ends = [_shorten(word, longest) for word in picture.words]
     rows = place_in_rows(
         [
             FONT_SIZE * text_width(word) * (BOLD if i in picture.tops else 1)
@@ -90,20 +101,20 @@ def draw_svg(
         picture.above,
         picture.below,
         [LABEL_SIZE * text_width(arc.label) for arc in picture.arcs],
-        MEASURES,
-        width - 2 * MARGIN,
-        [LABEL_SIZE * text_width(f"·{_shorten(word)}") for word in picture.words],
+        COMPACT if compact else MEASURES,
+        width / scale - 2 * MARGIN,
+        [LABEL_SIZE * text_width(f"·{end}") for end in ends],
     )
     full_width = max(row.layout.width for row in rows) + 2 * MARGIN
     parts, height = [], 0.0
     for row in rows:
-        drawn, row_height = _draw_row(picture, row, full_width, height)
+        drawn, row_height = _draw_row(picture, row, ends, full_width, height)
         parts += drawn
         height += row_height
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" class="sdp" '
-            f'width="{full_width:.0f}" height="{height:.0f}" '
+            f'width="{scale * full_width:.0f}" height="{scale * height:.0f}" '
             f'viewBox="0 0 {full_width:.0f} {height:.0f}" role="img" '
             # Notebooks would shrink wide pictures until they are illegible.
             'style="max-width: none">',
@@ -117,7 +128,7 @@ def draw_svg(
 
 
 def _draw_row(
-    picture: Picture, row: Row, width: float, y: float
+    picture: Picture, row: Row, ends: list[str], width: float, y: float
 ) -> tuple[list[str], float]:
     """Draw a row at a vertical position. Returns its elements and its height."""
     layout = row.layout
@@ -135,7 +146,9 @@ def _draw_row(
         (layout.below, baseline + FONT_SIZE / 2 + 2, 1),
     ):
         # Draw lines before labels, so that a line never covers a label.
-        drawn = [_draw_arc(picture, arc, row, across, start, direction) for arc in side]
+        drawn = [
+            _draw_arc(picture, arc, row, ends, across, start, direction) for arc in side
+        ]
         parts += [line for line, _ in drawn]
         parts += [label for _, label in drawn]
     for i, x in zip(row.words, row.word_x, strict=True):
@@ -153,6 +166,7 @@ def _draw_arc(
     picture: Picture,
     piece: PlacedArc,
     row: Row,
+    ends: list[str],
     across: Callable[[float], float],
     start: float,
     direction: int,
@@ -165,14 +179,14 @@ def _draw_arc(
     corner = y - direction * RADIUS
     other_end = tip = ""
     if row.is_outside(piece.head):
-        other_end = picture.words[arc.head]
+        other_end = ends[arc.head]
         path = f"M{head} {y:.1f}"
     else:
         path = (
             f"M{head} {start:.1f}V{corner:.1f}Q{head} {y:.1f} {head + bend:.1f} {y:.1f}"
         )
     if row.is_outside(piece.dep):
-        other_end = picture.words[arc.dep]
+        other_end = ends[arc.dep]
         path += f"H{dep}"
     else:
         path += f"H{dep - bend:.1f}Q{dep} {y:.1f} {dep} {corner:.1f}V{start:.1f}"
@@ -189,8 +203,7 @@ def _draw_arc(
         f'<path class="arc" d="{path}" />{tip}</g>'
     )
     if other_end:
-        word = escape_xml(_shorten(other_end))
-        other_end = f'<tspan class="end">·{word}</tspan>'
+        other_end = f'<tspan class="end">·{escape_xml(other_end)}</tspan>'
     label = (
         f'<text class="label" data-arc="{piece.number}" data-label="{name}" '
         f'x="{(head + dep) / 2:.1f}" y="{y + 0.35 * LABEL_SIZE:.1f}">'
@@ -205,9 +218,9 @@ def _height(arcs: list[PlacedArc]) -> float:
     return highest * LEVEL_HEIGHT + LABEL_SIZE if highest else 0.0
 
 
-def _shorten(word: str) -> str:
+def _shorten(word: str, longest: int) -> str:
     """Shorten a word in a label."""
-    return word if len(word) <= LONGEST_END else f"{word[: LONGEST_END - 1]}…"
+    return word if len(word) <= longest else f"{word[: longest - 1]}…"
 
 
 def text_width(text: str) -> float:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from .layout import Measures, PlacedArc, display_width, place
+from ..graph.terminal import display_width
+from .layout import Measures, PlacedArc, place
 from .picture import INVENTED, MATCH, MISSED, Picture
 
 # One column between words, and a corner and a piece of line on each side of a label.

@@ -12,6 +12,7 @@ from ..formats import docbin
 from ..graph.extensions import get_graph
 from ..graph.graph import SemanticGraph
 from ..graph.spans import sentence_numbers
+from ..graph.table import CLAUSE_COLUMNS, clauses_with_rows
 
 TOKEN = {
     "text": pa.string(),
@@ -28,32 +29,15 @@ ARC = {
     "score": pa.float32(),
 }
 FRAME = {"token": pa.int32(), "frame": pa.string()}
-# The fields of `Clause.to_dict` that remain text.
-CLAUSE_TEXTS = (
-    "subject",
-    "verb",
-    "objects",
-    "where",
-    "when",
-    "why",
-    "how",
-    "others",
-    "modality",
-    "tense",
-    "aspect",
-    "voice",
-    "attribution",
-    "conditional",
-    "asked",
-    "text",
-)
-CLAUSE = {
-    **dict.fromkeys(CLAUSE_TEXTS, pa.string()),
-    "negated": pa.bool_(),
-    "score": pa.float32(),
-    "token": pa.int32(),
-    "sentence": pa.int32(),
+TYPES = {int: pa.int32(), float: pa.float32(), bool: pa.bool_(), str: pa.string()}
+# The columns of other tables of clauses. `doc` and `clause` are omitted, because they
+# are the positions in the lists, and `sentence` is a number, as for tokens.
+CLAUSE_COPIED = {
+    name: TYPES[kind]
+    for name, kind in CLAUSE_COLUMNS.items()
+    if name not in ("doc", "sent", "clause", "sentence")
 }
+CLAUSE = {**CLAUSE_COPIED, "token": pa.int32(), "sentence": pa.int32()}
 ERROR = "error"
 
 
@@ -138,11 +122,9 @@ def _frame_rows(graph: SemanticGraph | None) -> Iterable[tuple[Any, ...]] | None
 
 
 def _clause_rows(graph: SemanticGraph) -> Iterator[tuple[Any, ...]]:
-    numbers = sentence_numbers(graph.doc)
-    for clause in graph.clauses():
-        row, head = clause.to_dict(), clause.verb.head.i
-        texts = (row[name] for name in CLAUSE_TEXTS)
-        yield *texts, clause.negated, clause.score, head, numbers[head]
+    for clause, row in clauses_with_rows(graph, 0):
+        copied = (row[name] for name in CLAUSE_COPIED)
+        yield *copied, clause.verb.head.i, row["sent"]
 
 
 def _to_lists(

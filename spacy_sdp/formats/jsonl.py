@@ -5,7 +5,14 @@ A line is the output of spaCy's `doc.to_json()` with the graph, for example
     {"text": "Dogs bark.", "sents": [{"start": 0, "end": 10}],
      "tokens": [{"id": 0, "start": 0, "end": 4, "tag": "NNS"}, ...],
      "sdp": {"tokens": 3, "arcs": [[1, 0, "ARG1", 0.98]], "tops": [1]},
-     "triples": [["bark", "ARG1", "Dogs"]]}
+     "triples": [["bark", "ARG1", "Dogs"]],
+     "clauses": [{"doc": 0, "sent": 0, "clause": 0, "subject": "Dogs", "verb": "bark",
+                  ..., "sentence": "Dogs bark."}]}
+
+The triples and clauses are for other programs, and are not read. "clauses" has the rows
+of `parse --to clauses`, with the number of the line as "doc". It is omitted if clauses
+cannot be extracted: without part-of-speech tags, or from graphs in another formalism
+than DM.
 
 Other keys are ignored, except for an "id". Lines with "relations" instead of a graph
 are read as Prodigy's.
@@ -16,6 +23,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +34,7 @@ from ..graph.extensions import DEFAULT_ATTR, get_graph, set_graph
 from ..graph.graph import SemanticGraph
 from ..graph.record import Record, documents
 from ..graph.spans import sentences as sentences_of
+from ..graph.table import clause_rows
 from . import prodigy
 from .bridge import from_doc, to_doc
 from .files import FormatError, write_records
@@ -91,26 +100,40 @@ def write(
         row: JsonObject = {}
         if len(document) == 1 and document[0].id is not None:
             row["id"] = document[0].id
-        return format_object({**row, **to_object(doc, graph, attr)})
+        return format_object({**row, **to_object(doc, graph, attr, number - 1)})
 
     write_records(documents(sentences), path, format_document)
 
 
-def to_object(doc: Doc, graph: SemanticGraph, attr: str) -> JsonObject:
+def to_object(
+    doc: Doc,
+    graph: SemanticGraph,
+    attr: str,
+    number: int = 0,
+    *,
+    conjuncts: bool = False,
+) -> JsonObject:
     """Convert a Doc with its graph to JSON.
 
     doc (Doc): The Doc.
     graph (SemanticGraph): The graph.
     attr (str): The key of the graph.
+    number (int): The number of the Doc, for the rows of its clauses.
+    conjuncts (bool): Whether to distribute coordinated subjects and objects in clauses.
     RETURNS (Dict[str, Any]): The output of spaCy's `doc.to_json`, which
         `Doc.from_json` can read; the graph for `SemanticGraph.from_dict`, with `attr`
-        as key; and readable `triples` of predicate, label and argument.
+        as key; readable `triples` of predicate, label and argument; and `clauses` as
+        rows of a table, if they can be extracted.
     """
-    return {
+    row = {
         **doc.to_json(),
         attr: graph.to_dict(),
         "triples": [list(triple) for triple in graph.triples()],
     }
+    # Without tags, and from graphs in another formalism, there are no clauses.
+    with suppress(ValueError):
+        row["clauses"] = list(clause_rows(graph, number, conjuncts=conjuncts))
+    return row
 
 
 def format_object(row: JsonObject) -> str:

@@ -8,6 +8,8 @@ from typing import Any
 
 from spacy.tokens import Doc
 
+from .adjuncts import ADJUNCTS
+from .clauses import Clause
 from .extensions import DEFAULT_ATTR, require_graph
 from .graph import SemanticGraph
 from .spans import sentence_numbers, sentences
@@ -15,13 +17,16 @@ from .spans import sentence_numbers, sentences
 Row = dict[str, Any]
 # The columns, with the types of their values. `doc`, `sent`, `clause` and the tokens
 # `head` and `dep` are numbers that count from 0.
+MAIN_COLUMNS = ("subject", "verb", "objects")
+CONTEXT_COLUMNS = ("attribution", "conditional", "asked")
+# The other parts of a clause, which are shown with their names.
+DETAIL_COLUMNS = (*ADJUNCTS, "negated", "modality", *CONTEXT_COLUMNS)
 CLAUSE_COLUMNS = {
     **dict.fromkeys(("doc", "sent", "clause"), int),
-    **dict.fromkeys(("subject", "verb", "objects"), str),
-    **dict.fromkeys(("where", "when", "why", "how", "others"), str),
+    **dict.fromkeys((*MAIN_COLUMNS, *ADJUNCTS), str),
     "negated": bool,
     **dict.fromkeys(("modality", "tense", "aspect", "voice"), str),
-    **dict.fromkeys(("attribution", "conditional", "asked"), str),
+    **dict.fromkeys(CONTEXT_COLUMNS, str),
     **dict.fromkeys(("subject_clause", "object_clause"), int),
     "score": float,
     **dict.fromkeys(("text", "sentence"), str),
@@ -46,6 +51,14 @@ def clause_rows(
     conjuncts (bool): Whether to distribute coordinated subjects and objects.
     YIELDS (Dict[str, Any]): The values of CLAUSE_COLUMNS, or None if missing.
     """
+    for _, row in clauses_with_rows(graph, number, conjuncts=conjuncts):
+        yield row
+
+
+def clauses_with_rows(
+    graph: SemanticGraph, number: int, *, conjuncts: bool = False
+) -> Iterator[tuple[Clause, Row]]:
+    """Yield the clauses of a graph, each with its row; see `clause_rows`."""
     clauses = graph.clauses(conjuncts=conjuncts)
     sents = sentence_numbers(graph.doc)
     numbers = {id(clause): i for i, clause in enumerate(clauses)}
@@ -62,7 +75,7 @@ def clause_rows(
             "score": None if score is None else round(score, DECIMALS),
             "sentence": clause.sentence.text.strip(),
         }
-        yield {name: row[name] for name in CLAUSE_COLUMNS}
+        yield clause, {name: row[name] for name in CLAUSE_COLUMNS}
 
 
 def triple_rows(graph: SemanticGraph, number: int) -> Iterator[Row]:

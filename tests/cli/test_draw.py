@@ -11,6 +11,7 @@ from util import run
 from spacy_sdp.data import EXAMPLES
 from spacy_sdp.formats import Record, sdp, write
 from spacy_sdp.formats.bridge import to_doc
+from spacy_sdp.graph.table import CLAUSE_COLUMNS, clause_rows
 
 
 @pytest.fixture
@@ -58,9 +59,11 @@ class References(HTMLParser):
 def test_a_page_has_the_clauses_of_each_sentence(page):
     content = page(EXAMPLES)
     docs = [to_doc([each], Vocab()) for each in sdp.read(EXAMPLES)]
-    clauses = [clause for doc in docs for clause in doc._.sdp_clauses]
-    rows = re.findall("data-row='(.*?)'", content)
-    assert [json.loads(row) for row in rows] == [each.to_dict() for each in clauses]
+    expected = [
+        row for number, doc in enumerate(docs) for row in clause_rows(doc._.sdp, number)
+    ]
+    rows = [json.loads(row) for row in re.findall("data-row='(.*?)'", content)]
+    assert rows == expected and list(rows[0]) == list(CLAUSE_COLUMNS)
     phrases = re.findall('data-words="([0-9 ]+)"><bdi>([^<]+)', content)
     assert phrases[0] == ("0 1 2 ", "The shy cat")
     assert content.count(" data-explained>") == len(docs)

@@ -4,6 +4,7 @@ import csv
 import datetime
 import io
 import json
+import subprocess
 import sys
 import tracemalloc
 
@@ -153,6 +154,8 @@ def test_clauses_of_a_table(tmp_path):
         ("a", "1", "The dog", "did sleep"),
     ]
     assert [row["negated"] for row in rows] == ["false", "false", "true"]
+    table = (tmp_path / "out.csv").read_text(encoding="utf8")
+    assert run(*arguments, "--to", "csv")[:2] == (0, table)
     code, out, _ = run(*arguments, "--to", "clauses")
     assert code == 0 and out.splitlines() == [
         "The shy cat wants to eat.",
@@ -296,6 +299,41 @@ def test_unknown_suffixes_are_refused(chain, tmp_path):
     arguments = ("parse", "Hi.", "--model", chain, "--to", "clauses", "-o")
     code, _, err = run(*arguments, tmp_path / "out.xls")
     assert code == 2 and "the file must end in .csv, .tsv, .jsonl, .parquet" in err
+    code, _, err = run(*arguments, tmp_path / "out.tsv", "--to", "csv")
+    assert code == 2 and "--to csv: the file must end in .csv, not 'out.tsv'" in err
+
+
+def test_json_lines_and_pages_have_the_clauses_of_the_table(tmp_path):
+    arguments = ["parse", "Anna and Ben sing.", "They don't stop.", "--model"]
+    arguments += ["en_sdp_dm_sm", "-o"]
+    for option in ([], ["--conjuncts"]):
+        paths = [tmp_path / f"out.{suffix}" for suffix in ("jsonl", "table.jsonl")]
+        for path, more in zip(paths, (["jsonl"], ["clauses"]), strict=True):
+            assert run(*arguments, path, "--to", *more, *option)[0] == 0
+        lines, rows = (
+            list(map(json.loads, path.read_text().splitlines())) for path in paths
+        )
+        assert [list(row) for row in rows] == [list(CLAUSE_COLUMNS)] * len(rows)
+        assert [row for line in lines for row in line["clauses"]] == rows
+        assert (rows[0]["subject"] == "Anna") == bool(option)
+    assert run(*arguments, tmp_path / "out.html")[0] == 0
+    page = (tmp_path / "out.html").read_text()
+    assert '<span class="quiet">negated by</span>' in page
+    assert page.count("data-row=") == 2 and '{"doc": 1, "sent": 0, "clause": 0' in page
+
+
+def test_text_output_does_not_load_the_code_for_drawing():
+    code = """if True:
+        import sys
+        from spacy_sdp.cli import sdp
+        arguments = ["parse", "Dogs bark.", "--model", "en_sdp_dm_sm"]
+        sdp(arguments, standalone_mode=False)
+        print([name for name in sys.modules if name.startswith("spacy_sdp.display")])
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == "[]"
 
 
 class Terminal(io.StringIO):
@@ -312,3 +350,9 @@ def test_progress_shows_words_per_second_and_the_time_left():
         assert expected in screen.getvalue()
         assert ("<00:" in screen.getvalue()) == (total is not None)
         assert "words/s" in screen.getvalue()
+    screen = Terminal()
+    with Progress(200, file=screen, delay=0, mininterval=0) as progress:
+        progress.add(30, 50)
+        progress.add(30, 50)
+        progress.bar.refresh()
+    assert " 50%|" in screen.getvalue() and progress.words == 60

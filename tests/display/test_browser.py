@@ -1,7 +1,5 @@
 """Pages as a browser shows them."""
 
-import csv
-import io
 import json
 from collections import Counter
 from pathlib import Path
@@ -17,6 +15,8 @@ from spacy.vocab import Vocab
 from util import save_chain, serving
 
 from spacy_sdp import SemanticGraph, explain, render
+from spacy_sdp.cli.table_writer import write_table
+from spacy_sdp.graph.table import CLAUSE_COLUMNS, clause_rows
 
 pytestmark = pytest.mark.skipif(
     PROGRAM is None, reason="needs Chromium: apt install chromium"
@@ -134,6 +134,21 @@ def test_labels_between_rows_name_the_other_word(show, parsed):
     labels = Counter(show([doc], width=PHONE).texts(".label"))
     assert labels["ARG1·council"] == 2
     assert "ARG1·council" not in show([doc], width=10_000).texts(".label")
+
+
+def test_phones_show_the_clauses_first_and_words_of_12_pixels(show, parsed):
+    for width in WIDTHS:
+        browser = show([parsed[1]], width=width)
+        clauses, picture = browser.run(
+            "['.clauses', '.picture'].map((each) => "
+            "document.querySelector(each).getBoundingClientRect().top)"
+        )
+        assert (clauses < picture) == (width == PHONE)
+        scale = browser.run(
+            "drawingOf(document).getBoundingClientRect().width"
+            " / drawingOf(document).viewBox.baseVal.width"
+        )
+        assert 16 * scale >= 12
 
 
 def test_a_very_wide_word_scrolls_and_the_page_does_not(show):
@@ -288,7 +303,7 @@ def test_colours_can_be_read(show, tagged, dark):
     assert back == ("rgb(27, 27, 31)" if dark else "rgb(255, 255, 255)")
 
 
-def test_everything_can_be_saved(show, tagged):
+def test_everything_can_be_saved(show, tagged, tmp_path):
     browser = show([tagged, tagged])
     browser.hover('.word[data-word="1"]')
     svg = browser.download("[data-action=save-svg]", "graph.svg").decode()
@@ -304,8 +319,11 @@ def test_everything_can_be_saved(show, tagged):
     first, second = json.loads(
         browser.download("[data-action=save-json]", "graphs.json")
     )
+    for clause in second["clauses"]:
+        assert clause.pop("doc") == 1
+        clause["doc"] = 0
     assert first == second
-    clauses = [clause.to_dict() for clause in tagged._.sdp_clauses]
+    clauses = list(clause_rows(tagged._.sdp, 0))
     assert first == {
         "text": tagged.text.strip(),
         "words": [token.text for token in tagged],
@@ -317,7 +335,10 @@ def test_everything_can_be_saved(show, tagged):
         "clauses": clauses,
     }
     table = browser.download("[data-action=save-csv]", "clauses.csv").decode()
-    assert list(csv.DictReader(io.StringIO(table, newline=""))) == clauses * 2
+    # The same as the file of `parse --to clauses`.
+    rows = [row for number in (0, 1) for row in clause_rows(tagged._.sdp, number)]
+    write_table(rows, CLAUSE_COLUMNS, tmp_path / "clauses.csv", "csv")
+    assert table.splitlines() == (tmp_path / "clauses.csv").read_text().splitlines()
 
 
 def test_other_formalisms_have_no_clauses_and_no_explanations(show):

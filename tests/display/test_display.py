@@ -16,13 +16,13 @@ from spacy_sdp import SemanticGraph, render
 from spacy_sdp.display.layout import (
     Measures,
     PlacedArc,
-    display_width,
     is_right_to_left,
     place,
     place_in_rows,
 )
 from spacy_sdp.display.picture import make_pictures
 from spacy_sdp.display.svg import draw_svg
+from spacy_sdp.graph.terminal import display_width
 
 SVG = "{http://www.w3.org/2000/svg}"
 MEASURES = Measures(between_words=2, between_ports=1, around_label=2)

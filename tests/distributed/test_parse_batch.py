@@ -9,6 +9,7 @@ from util import save_chain
 from spacy_sdp.distributed import ParseBatch, parse_schema
 from spacy_sdp.distributed.schema import CLAUSE, to_columns
 from spacy_sdp.graph.graph import SemanticGraph
+from spacy_sdp.graph.table import clause_rows
 
 
 def test_the_columns_are_those_of_the_schema(tmp_path):
@@ -72,8 +73,14 @@ def test_what_has_no_clauses_keeps_its_arcs(cat):
 def test_the_clauses_are_those_of_the_schema(cat):
     for token in cat:
         token.tag_ = "VBZ" if token.text == "wants" else "NN"
-    expected = {*cat._.sdp.clauses()[0].to_dict(), "token"}
-    assert set(CLAUSE) == expected
+    (row, *_) = clause_rows(cat._.sdp, 0)
+    assert set(row) - set(CLAUSE) == {"doc", "sent", "clause"}
+    columns, _ = to_columns([cat], "sdp", clauses=True, with_docs=False)
+    (found, *_) = columns["clauses"].to_pylist()[0]
+    assert found == {name: row[name] for name in CLAUSE if name != "token"} | {
+        "token": cat._.sdp.clauses()[0].verb.head.i,
+        "sentence": 0,
+    }
 
 
 def test_batches_do_not_change_the_result(tiny, poison):

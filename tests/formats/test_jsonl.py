@@ -34,6 +34,23 @@ def test_a_line_is_a_document(tmp_path):
     assert (sentence.id, sentence.text) == ("7", "Dogs bark.")
 
 
+def test_clauses_are_written_if_there_are_tags_and_not_read(tmp_path):
+    paths = [tmp_path / f"{name}.jsonl" for name in "abc"]
+    jsonl.write(jsonl.read(write_lines(paths[0], LINE, LINE)), paths[1])
+    lines = [json.loads(line) for line in paths[1].read_text().splitlines()]
+    found = [
+        [(row["doc"], row["subject"], row["negated"]) for row in line["clauses"]]
+        for line in lines
+    ]
+    assert found == [[(0, "Dogs", False)], [(1, "Dogs", False)]]
+    lines[0]["clauses"] = "nothing"
+    (first, second) = jsonl.read(write_lines(paths[2], *lines))
+    assert first.arcs == second.arcs == [(1, 0, "ARG1")]
+    bare = {**LINE, "tokens": [{**each, "tag": ""} for each in LINE["tokens"]]}
+    jsonl.write(jsonl.read(write_lines(paths[0], bare)), paths[1])
+    assert "clauses" not in json.loads(paths[1].read_text())
+
+
 def test_what_parse_has_written_can_be_converted_drawn_and_scored(tmp_path):
     model, parsed = save_chain(tmp_path / "chain"), tmp_path / "parsed.jsonl"
     texts = "Dogs  bark. Cats\tpurr. ", "", "Fish swim."

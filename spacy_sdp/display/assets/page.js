@@ -104,7 +104,8 @@ function toJson() {
     words: wordsOf(article).map((word) => word.textContent),
     tops: wordsOf(article).flatMap((word, i) => (word.matches(".top") ? [i] : [])),
     arcs: arcsOf(article),
-    clauses: rowsOf(article),
+    // Graphs of other formalisms and graphs without tags have no table of clauses.
+    ...(article.querySelector(".clauses") && { clauses: rowsOf(article) }),
   }));
 }
 
@@ -122,7 +123,11 @@ function toCsv() {
       }));
     });
   }
-  const quote = (value) => (/[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
+  // Missing values are empty cells.
+  const quote = (value) => {
+    const text = String(value ?? "");
+    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  };
   const lines = rows.map((row) => Object.values(row));
   if (rows.length) lines.unshift(Object.keys(rows[0]));
   return lines.map((line) => `${line.map(quote).join(",")}\r\n`).join("");
