@@ -5,7 +5,15 @@ from __future__ import annotations
 import re
 
 from .predicates import Predicates
-from .roles import ANSWERS, ENTITIES_OF_TIME, PURPOSES, TIMES
+from .roles import (
+    ANSWERS,
+    CONDITION_PHRASES,
+    CONDITIONS,
+    ENTITIES_OF_TIME,
+    PURPOSES,
+    SENTENCE_ADVERBS,
+    TIMES,
+)
 
 OTHER = "others"
 ADJUNCTS = ("where", "when", "why", "how", OTHER)
@@ -36,7 +44,30 @@ def find_question(predicates: Predicates, i: int) -> str:
     for word in sorted(words):
         if word in ANSWERS:
             return ANSWERS[word]
-    return "how" if doc[i].lower_.endswith("ly") else OTHER
+    word = doc[i].lower_
+    manner = word.endswith("ly") and word not in SENTENCE_ADVERBS
+    return "how" if manner else OTHER
+
+
+def is_condition(predicates: Predicates, i: int) -> bool:
+    """Check whether an adjunct is a condition: "if it rains", "in case it rains".
+
+    predicates (Predicates): The predicates of the graph.
+    i (int): The head of the adjunct.
+    RETURNS (bool): Whether it is one.
+    """
+    words = words_of(predicates, i)
+    if words & CONDITIONS:
+        return True
+    args = [arc.dep for arc in predicates.args(i)]
+    # In "in case it rains", the clause is an argument of the noun.
+    words |= {predicates.doc[arg].lower_ for arg in args if arg == i + 1}
+    return any(phrase <= words for phrase in CONDITION_PHRASES) and any(
+        predicates.clause_below(arc.dep) is not None
+        for each in (i, *args)
+        for arc in predicates.args(each)
+        if arc.label in predicates.roles.objects and arc.dep > i
+    )
 
 
 def words_of(predicates: Predicates, i: int) -> set[str]:

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import TYPE_CHECKING
 
 from spacy.tokens import Span, Token
 
-from .adjuncts import ADJUNCTS, find_question, words_of
+from .adjuncts import ADJUNCTS, find_question, is_condition, words_of
 from .arc import IndexedArc
 from .inflection import find_aspect, find_tense, is_finite, is_passive
 from .negation import find_negations
 from .phrases import PREPOSITION_TAGS, Phrase
 from .predicates import Predicates
-from .propositions import propose, to_plain
-from .roles import COMPLEMENTIZERS, CONDITIONS, SOURCES, find_roles
+from .propositions import propose, to_text
+from .roles import (
+    ASKING,
+    BE_FORMS,
+    CAUSATIVES,
+    COMPLEMENTIZERS,
+    INTERROGATIVES,
+    SOURCES,
+    find_roles,
+)
 from .spans import sentence_numbers, sentences
 
 if TYPE_CHECKING:
@@ -73,7 +81,7 @@ class Clause:
         >>> graph.clauses()[0].text
         'the shy cat wants to eat'
         """
-        return " ".join(to_plain(phrase) for phrase in self._proposition).rstrip(",")
+        return to_text(self._proposition)
 
     def to_dict(self) -> dict[str, str]:
         """Convert the clause to text, for a row of a table.
@@ -177,64 +185,120 @@ class _Extraction:
     def _build(self, head: int, args: Sequence[_Argument]) -> Clause:
         predicates = self.predicates
         scope = predicates.scope(head)
-        used = [arc for i in scope for arc in predicates.below(i) if arc.dep in scope]
-        subject, subject_clause, object_clause = None, None, None
-        attribution, conditional = None, None
-        objects: list[Phrase] = []
-        adjuncts: dict[str, list[Phrase]] = {name: [] for name in ADJUNCTS}
-        simple = []  # phrases that are not clauses, which may contain question words
-        chosen = [arg.conjunct for arg in args if arg.conjunct]
-        for arg in args:
-            used += [arg.arc, arg.conjunct] if arg.conjunct else [arg.arc]
-            phrase = self._argument(head, arg)
-            below = predicates.clause_below(arg.head)
-            clause = self._first_of(below)
-            if below is None:
-                simple.append(phrase)
-            if subject is None and arg.arc.label in self._subject_labels:
-                subject, subject_clause = phrase, clause
-            elif below is None and self._is_adverbial(arg.head):
-                adjuncts[find_question(predicates, arg.head)].append(phrase)
-            else:
-                objects.append(phrase)
-                object_clause = clause or object_clause
-        for arc in self._modifiers(scope):
-            used.append(arc)
-            phrase = self._adjunct(arc.head, scope)
-            words = words_of(predicates, arc.head)
-            if words & CONDITIONS:
-                conditional = phrase
-            elif words & SOURCES:
-                attribution = self._complement(arc.head) or phrase
-            else:
-                adjuncts[find_question(predicates, arc.head)].append(phrase)
-                simple.append(phrase)
-        governor = self._governor(scope)
-        if attribution is None and governor and is_finite(predicates, head):
-            attribution = self._subject_of(governor.head)
-            used.append(governor)
-        verb = self._verb(head, scope)
-        negation = find_negations(predicates, head, chosen)
-        scores = [arc.score for arc in used if arc.score is not None]
+        parts = _Parts(governor=self._governor(scope))
+        parts.arcs += [
+            arc for i in scope for arc in predicates.below(i) if arc.dep in scope
+        ]
+        self._add_arguments(parts, head, args)
+        self._add_modifiers(parts, scope, {arg.arc.dep for arg in args})
+        verb = self._verb(head, scope, args)
+        asked = self._asked(verb, scope, parts)
+        self._add_governor(parts, head, scope, asked)
+        negation = find_negations(
+            predicates, head, [arg.conjunct for arg in args if arg.conjunct]
+        )
+        parts.arcs += [arc for i in negation for arc in predicates.below(i)]
         made = Clause(
             sentence=self.sentences[self.numbers[head]],
             verb=verb,
-            subject=subject,
-            objects=tuple(objects),
-            **{name: tuple(phrases) for name, phrases in adjuncts.items()},
+            subject=parts.subject,
+            objects=tuple(parts.objects),
+            **{name: tuple(phrases) for name, phrases in parts.adjuncts.items()},
             negation=tuple(self.doc[i] for i in negation),
-            modality=tuple(self._modality(head, scope)),
+            modality=tuple(self._modality(parts, head, scope)),
             tense=find_tense(predicates, head),
             aspect=find_aspect(predicates, head),
             voice="passive" if is_passive(predicates, head) else "active",
-            attribution=attribution,
-            conditional=conditional,
-            asked=self._asked(verb, scope, simple),
-            subject_clause=subject_clause,
-            object_clause=object_clause,
-            score=min(scores, default=None),
+            attribution=parts.attribution,
+            conditional=parts.conditional,
+            asked=asked,
+            subject_clause=parts.subject_clause,
+            object_clause=parts.object_clause,
+            score=min(
+                (arc.score for arc in parts.arcs if arc.score is not None),
+                default=None,
+            ),
         )
         return replace(made, _proposition=tuple(propose(made, predicates, scope)))
+
+    def _add_arguments(
+        self, parts: _Parts, head: int, args: Sequence[_Argument]
+    ) -> None:
+        for arg in args:
+            parts.arcs += [arg.arc, arg.conjunct] if arg.conjunct else [arg.arc]
+            phrase = self._argument(head, arg)
+            below = self.predicates.clause_below(arg.head)
+            clause = self._first_of(below)
+            if below is None:
+                parts.simple.append(phrase)
+            if parts.subject is None and arg.arc.label in self._subject_labels:
+                parts.subject, parts.subject_clause = phrase, clause
+            elif below is None and self._is_adverbial(arg.head):
+                self._add_adjunct(parts, arg.head, phrase)
+            else:
+                parts.objects.append(phrase)
+                parts.object_clause = clause or parts.object_clause
+
+    def _add_modifiers(self, parts: _Parts, scope: list[int], args: set[int]) -> None:
+        for arc in self._modifiers(scope):
+            complements = self._complements(arc.head)
+            parts.arcs += [arc, *complements]
+            if arc.head in args or args & {each.dep for each in complements}:
+                continue
+            phrase = self._adjunct(arc.head, scope)
+            if is_condition(self.predicates, arc.head):
+                parts.conditional = phrase
+            elif words_of(self.predicates, arc.head) & SOURCES:
+                parts.attribution = self._complement(arc.head) or phrase
+            else:
+                self._add_adjunct(parts, arc.head, phrase)
+                parts.simple.append(phrase)
+
+    def _add_adjunct(self, parts: _Parts, head: int, phrase: Phrase) -> None:
+        parts.adjuncts[find_question(self.predicates, head)].append(phrase)
+
+    def _add_governor(
+        self, parts: _Parts, head: int, scope: list[int], asked: Phrase | None
+    ) -> None:
+        """Add who says it, or mark the clause of a condition."""
+        for i in scope:
+            for arc in self.predicates.above(i):
+                if arc.label in self.roles.objects and is_condition(
+                    self.predicates, arc.head
+                ):
+                    parts.conditional = self.tree.phrase(arc.head, self._heads_of(arc))
+        governor = parts.governor
+        if (
+            parts.attribution is None
+            and governor
+            and asked is None
+            and is_finite(self.predicates, head)
+            and self._reports(governor, head)
+        ):
+            parts.attribution = self._subject_of(governor.head)
+            parts.arcs.append(governor)
+
+    def _heads_of(self, arc: IndexedArc) -> list[int]:
+        """Get the words that the head of an arc modifies."""
+        below = self.predicates.below(arc.head)
+        return [each.dep for each in below if each.label == self.roles.subject]
+
+    def _reports(self, governor: IndexedArc, head: int) -> bool:
+        """Check whether a verb with a clause as its object tells who says it.
+
+        Copulas, indirect questions and bare infinitives do not.
+        """
+        verb, start = self.doc[governor.head], governor.dep
+        if verb.lower_ in BE_FORMS:
+            return False
+        phrase = self.tree.phrase(start, [governor.head], clausal=True)
+        if phrase.tokens[0].lower_ in INTERROGATIVES or phrase.tokens[0].tag_ == "WRB":
+            return False
+        bare = self.doc[head].tag_ in ("VB", "VBP") and not (
+            self.predicates.auxiliaries_of(head)
+            or phrase.tokens[0].lower_ in COMPLEMENTIZERS
+        )
+        return not (bare and verb.lemma_.lower() in CAUSATIVES)
 
     @property
     def _subject_labels(self) -> tuple[str, str]:
@@ -258,29 +322,30 @@ class _Extraction:
             return phrase
         marked = (
             not self.doc[before + 1].is_sent_start
-            and before not in self.tree.nodes
+            and (before not in self.tree.nodes or self._marks(before, arg.arc))
             and before not in self.tree.satellites
             and self.doc[before].tag_.startswith(PREPOSITION_TAGS)
             and (not clausal or self.doc[before].lower_ not in COMPLEMENTIZERS)
         )
         return replace(phrase, marker=self.doc[before]) if marked else phrase
 
+    def _marks(self, preposition: int, arc: IndexedArc) -> bool:
+        """Check whether a preposition marks an argument: "sold the mill to a bank"."""
+        below = {each.dep for each in self.predicates.below(preposition)}
+        return arc.dep in below and arc.head in below
+
     def _adjunct(self, head: int, scope: list[int]) -> Phrase:
         """Get an adjunct with its preposition first, also in a relative clause."""
         without = [i for i in scope if self.tree.is_below(i, head)]
         phrase = self.tree.phrase(head, without)
-        complements = [
-            arc.dep
-            for arc in self.predicates.args(head)
-            if arc.label in self.roles.objects
-        ]
+        complements = [arc.dep for arc in self._complements(head)]
         for dep in complements:
             if dep < head and not self.tree.is_below(dep, head):
                 noun = self.tree.phrase(dep, [head, *scope])
                 return Phrase(self.doc[head], (*phrase.spans, *noun.spans))
         return phrase
 
-    def _verb(self, head: int, scope: list[int]) -> Phrase:
+    def _verb(self, head: int, scope: list[int], args: Sequence[_Argument]) -> Phrase:
         predicates = self.predicates
         words = {
             head,
@@ -301,7 +366,14 @@ class _Extraction:
                 i
                 for arc in predicates.above(head)
                 if self._is_degree(arc, head)
-                for i in self.tree.below(arc.head, [head])
+                for i in self.tree.below(
+                    arc.head,
+                    [
+                        i
+                        for i in (head, *(arg.arc.dep for arg in args))
+                        if self.tree.is_below(i, arc.head)
+                    ],
+                )
             }
         return Phrase.from_indices(self.doc[head], words)
 
@@ -311,7 +383,7 @@ class _Extraction:
             not self.tree.is_verb(head)
             and self.tree.modifies(arc)
             and arc.head == head - 1
-            and self.doc[arc.head].tag_.startswith(("RB", "JJ", "CD", "NN"))
+            and self.doc[arc.head].tag_.startswith(("RB", "WRB", "JJ", "CD", "NN"))
             and not self.predicates.is_negative(arc.head)
             and arc.label != self.roles.negation
         )
@@ -320,10 +392,13 @@ class _Extraction:
 
     def _modifiers(self, scope: list[int]) -> Iterator[IndexedArc]:
         """Yield the arcs from the modifiers of a clause: where, when, how, why."""
+        leader = self.predicates.leaders.get(scope[0])
         for i in scope:
             for arc in self.predicates.above(i):
                 if (
                     self.tree.modifies(arc)
+                    # Conjuncts share what precedes the first one.
+                    and (i != leader or arc.head < i)
                     and not self.predicates.is_scopal(arc.head)
                     and arc.label != self.roles.negation
                     and not self.predicates.is_negative(arc.head)
@@ -333,7 +408,7 @@ class _Extraction:
                         and self.predicates.makes_clause(arc.head)
                     )
                     and not self._is_degree(arc, i)
-                    and self.doc[arc.head].tag_ not in ("CC", "UH")
+                    and self.doc[arc.head].tag_ not in ("CC", "UH", ":")
                 ):
                     yield arc
 
@@ -344,8 +419,8 @@ class _Extraction:
 
     def _governor(self, scope: list[int]) -> IndexedArc | None:
         """Find the verb that a clause is an object of, also through operators."""
-        seen = list(scope)
-        for i in seen:
+        queue, seen = list(scope), set(scope)
+        for i in queue:
             for arc in self.predicates.above(i):
                 if arc.label in self.roles.objects and self.tree.is_verb(arc.head):
                     if arc.head not in seen:
@@ -354,7 +429,8 @@ class _Extraction:
                     (self.tree.modifies(arc) and self.tree.parents.get(i) == arc.head)
                     or self.roles.is_conjunct(arc.label)
                 ):
-                    seen.append(arc.head)
+                    queue.append(arc.head)
+                    seen.add(arc.head)
         return None
 
     def _subject_of(self, head: int) -> Phrase | None:
@@ -363,24 +439,31 @@ class _Extraction:
                 return self._argument(head, _Argument(arc, arc.dep))
         return None
 
+    def _complements(self, preposition: int) -> list[IndexedArc]:
+        return [
+            arc
+            for arc in self.predicates.args(preposition)
+            if arc.label in self.roles.objects
+        ]
+
     def _complement(self, preposition: int) -> Phrase | None:
-        for arc in self.predicates.args(preposition):
-            if arc.label in self.roles.objects:
-                return self.tree.phrase(arc.dep, [preposition])
+        for arc in self._complements(preposition):
+            return self.tree.phrase(arc.dep, [preposition])
         return None
 
-    def _modality(self, head: int, scope: list[int]) -> Iterator[Phrase]:
+    def _modality(self, parts: _Parts, head: int, scope: list[int]) -> Iterator[Phrase]:
         """Yield modals, verbs such as "seem", and verbs such as "try"."""
         predicates = self.predicates
         found = {i for i in scope if predicates.is_scopal(i)}
         if not is_finite(predicates, head) or found:
-            governor = self._governor(scope)
+            governor = parts.governor
             if governor is not None:
                 shared = {arc.dep for arc in predicates.args(head)} & {
                     arc.dep for arc in predicates.args(governor.head)
                 }
                 if any(i < governor.head for i in shared):
                     found.add(governor.head)
+                    parts.arcs.append(governor)
         for i in sorted(found):
             words = {
                 i,
@@ -389,28 +472,50 @@ class _Extraction:
             }
             yield Phrase.from_indices(self.doc[i], words)
 
-    def _asked(
-        self, verb: Phrase, scope: list[int], phrases: Iterable[Phrase]
-    ) -> Phrase | None:
+    def _asked(self, verb: Phrase, scope: list[int], parts: _Parts) -> Phrase | None:
         """Find what a question asks for: the verb for yes/no questions."""
-        for phrase in phrases:
-            if any(
-                token.tag_.startswith("W")
-                and token.i in self.tree.nodes
-                and not any(
-                    arc.label in self.roles.objects
-                    for arc in self.index.by_head.get(token.i, ())
-                )
-                for token in phrase.tokens
-            ):
-                return phrase
-        for token in verb.tokens:
-            if token.tag_.startswith("W"):
-                return verb
         sentence = self.sentences[self.numbers[verb.head.i]]
         is_question = any(token.text == "?" for token in sentence[-2:])
         is_main = any(i in self.index.tops for i in scope)
+        for phrase in (*parts.simple, verb):
+            words = [token for token in phrase.tokens if self._is_question_word(token)]
+            if words and (
+                # "Who do you think came?"
+                (is_question and (is_main or words[0].i == sentence.start))
+                or self._is_asked_about(parts.governor)
+            ):
+                return phrase
         return verb if is_question and is_main else None
+
+    def _is_question_word(self, token: Token) -> bool:
+        return (
+            token.tag_.startswith("W")
+            and token.i in self.tree.nodes
+            and not self._complements(token.i)
+        )
+
+    def _is_asked_about(self, governor: IndexedArc | None) -> bool:
+        """Check whether a clause is an indirect question: "I wonder who came"."""
+        return governor is not None and self.doc[governor.head].lemma_.lower() in ASKING
+
+
+@dataclass
+class _Parts:
+    """The parts of a clause that have been found so far."""
+
+    governor: IndexedArc | None  # from the verb that the clause is an object of
+    subject: Phrase | None = None
+    subject_clause: Clause | None = None
+    object_clause: Clause | None = None
+    attribution: Phrase | None = None
+    conditional: Phrase | None = None
+    objects: list[Phrase] = field(default_factory=list)
+    adjuncts: dict[str, list[Phrase]] = field(
+        default_factory=lambda: {name: [] for name in ADJUNCTS}
+    )
+    # Phrases that are not clauses, which may contain question words.
+    simple: list[Phrase] = field(default_factory=list)
+    arcs: list[IndexedArc] = field(default_factory=list)  # for the score
 
 
 @dataclass(frozen=True)

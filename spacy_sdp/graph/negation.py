@@ -6,7 +6,12 @@ from collections.abc import Iterable, Iterator
 
 from .arc import IndexedArc
 from .predicates import Predicates
-from .roles import NEGATIVE_CONJUNCTIONS, NEGATIVE_NOMINALS, NEGATIVE_PREPOSITIONS
+from .roles import (
+    NEGATED_NOUNS,
+    NEGATIVE_CONJUNCTIONS,
+    NEGATIVE_INTRODUCTIONS,
+    NEGATIVE_NOMINALS,
+)
 
 
 def find_negations(
@@ -31,7 +36,7 @@ def find_negations(
         found.update(_of_argument(predicates, arc.dep))
     for arc in conjuncts:
         found.update(_of_arc(predicates, arc))
-    return sorted(found)
+    return sorted(i for i in found if not predicates.is_exclusive(i))
 
 
 def _of_arc(predicates: Predicates, arc: IndexedArc) -> Iterator[int]:
@@ -43,9 +48,14 @@ def _of_arc(predicates: Predicates, arc: IndexedArc) -> Iterator[int]:
         yield from predicates.expression(arc.head)
     elif (
         arc.label in roles.objects
-        and predicates.doc[arc.head].lower_ in NEGATIVE_PREPOSITIONS
+        and predicates.doc[arc.head].lower_ in NEGATIVE_INTRODUCTIONS
     ):
         yield arc.head
+    elif predicates.tree.modifies(arc):
+        # "By no means": the noun is the complement of the preposition.
+        for noun in predicates.below(arc.head):
+            if predicates.doc[noun.dep].lower_ in NEGATED_NOUNS:
+                yield from _of_argument(predicates, noun.dep)
     elif arc.label in roles.negative_conjuncts:
         yield from _free_words(predicates, arc.head, arc.dep)
 
@@ -59,6 +69,21 @@ def _of_argument(predicates: Predicates, i: int) -> Iterator[int]:
     for word in (*predicates.expression(i), *modifiers):
         if doc[word].lower_ in NEGATIVE_NOMINALS:
             yield word
+    # "Not every student", but "a not uncommon mistake".
+    if predicates.clause_below(i) is None:
+        phrase = {i}
+        phrase.update(
+            arc.head
+            for arc in predicates.above(i)
+            if predicates.tree.modifies(arc) and arc.head < i
+        )
+        nots = {
+            arc.head
+            for word in phrase
+            for arc in predicates.above(word)
+            if predicates.tree.modifies(arc) and doc[arc.head].lower_ == "not"
+        }
+        yield from (word for word in nots if word < min(phrase - nots))
     if any(roles.is_conjunct(arc.label) for arc in predicates.below(i)):
         yield from _free_words(predicates, i - 2, i)
 

@@ -16,7 +16,7 @@ from spacy.tokens import Doc, Span, Token
 
 from .arc import IndexedArc
 from .index import GraphIndex
-from .roles import COMPLEMENTIZERS, CORRELATIVES, Roles
+from .roles import COMPLEMENTIZERS, CORRELATIVES, PAIRS, Roles
 
 VERB_TAGS = ("VB", "MD")
 NOUN_TAGS = ("NN",)
@@ -104,6 +104,7 @@ class PhraseTree:
         self._satellites_of: dict[int, list[int]] = {}
         self.parents: dict[int, int] = {}
         self.depths: dict[int, int] = {}
+        self._pairs = self._find_pairs()
         self._find_parents()
         self.children: dict[int, list[int]] = {}
         for child, parent in self.parents.items():
@@ -231,10 +232,18 @@ class PhraseTree:
         for i in tuple(found):
             found.update(self._satellites_of.get(i, ()))
         self._fill_gaps(found)
+        self._balance(found)
         introductions = set(COMPLEMENTIZERS) if clausal else set()
         if any(self.roles.is_conjunct(arc.label) for arc in self._args(head)):
             introductions |= CORRELATIVES
         before = min(found) - 1
+        closing = self._pairs.get(before)
+        if closing is not None and closing - 1 in found:
+            # "that" precedes the quotation mark in: that "everything is fine"
+            if self.doc[max(before - 1, 0)].lower_ not in introductions:
+                return Phrase.from_indices(self.doc[head], found)
+            found |= {before, closing}
+            before -= 1
         if (
             before >= 0
             and self._is_free(before)
@@ -255,6 +264,31 @@ class PhraseTree:
         for left, right in pairwise(sorted(found)):
             if all(map(self._is_free, range(left + 1, right))):
                 found.update(range(left + 1, right))
+
+    def _balance(self, found: set[int]) -> None:
+        """Complete or remove each half of a pair of quotation marks or parentheses."""
+        for start, end in self._pairs.items():
+            if (start in found) != (end in found):
+                if found.issuperset(range(start + 1, end)):
+                    found |= {start, end}
+                else:
+                    found -= {start, end}
+
+    def _find_pairs(self) -> dict[int, int]:
+        """Find the pairs of quotation marks and parentheses: start -> end."""
+        pairs: dict[int, int] = {}
+        opened: dict[str, int] = {}
+        for token in self.doc:
+            if token.is_sent_start:
+                opened.clear()
+            if token.i in self.nodes:
+                continue
+            closing = opened.pop(token.text, None)
+            if closing is not None:
+                pairs[closing] = token.i
+            elif token.text in PAIRS:
+                opened[PAIRS[token.text]] = token.i
+        return pairs
 
     def _is_free(self, i: int) -> bool:
         return i not in self.nodes and i not in self.satellites

@@ -14,15 +14,12 @@ from spacy.tokens import Doc
 from .arc import IndexedArc
 from .index import GraphIndex
 from .phrases import PhraseTree
-from .roles import (
-    COMPLEMENTIZERS,
-    NEGATIVE_ADVERBS,
-    Roles,
-)
+from .roles import COMPLEMENTIZERS, EXCLUSIVES, NEGATIVE_ADVERBS, Roles
 
 ADVERB_TAGS = ("RB", "WRB")
 NOMINAL_TAGS = ("NN", "PRP", "DT", "WP")
 PARTICLE_TAGS = ("RP", "IN", "RB", "TO")
+FINITE_VERB_TAGS = ("VBD", "VBP", "VBZ")
 
 
 class Predicates:
@@ -40,7 +37,15 @@ class Predicates:
         self.auxiliaries: dict[int, list[int]] = {}
         self.particles: dict[int, list[int]] = {}
         self._claim_auxiliaries()
-        self.heads = [i for i in sorted(self.tree.nodes) if self.makes_clause(i)]
+        self._heads: set[int] = set()
+        # In this order, because a conjunct depends on the one before it.
+        for i in sorted(self.tree.nodes):
+            if self._makes_clause(i):
+                self._heads.add(i)
+        self.heads = sorted(self._heads)
+        # The conjuncts that share the auxiliaries of an earlier one.
+        self.leaders: dict[int, int] = {}
+        self._find_leaders()
         for head in self.heads:
             self._claim_particles(head)
 
@@ -49,6 +54,14 @@ class Predicates:
         for label in self.roles.arguments:
             yield from (arc for arc in self.below(i) if arc.label == label)
         if i in self.auxiliaries:
+            # In "is more interesting than the film", the arc is that of "more".
+            yield from (
+                compared
+                for arc in self.above(i)
+                if arc.label in self.roles.modifiers
+                for compared in self.below(arc.head)
+                if compared.label == self.roles.compared and compared.dep > i
+            )
             # "Everyone is here": a copula turns a place into a predicate.
             yield from (arc for arc in self.below(i) if arc.label == self.roles.place)
 
@@ -91,9 +104,38 @@ class Predicates:
                     for arc in self.args(i)
                 ):
                     candidates.append(i)
-            elif not token.tag_.startswith(ADVERB_TAGS) or not self._modifies_later(i):
-                inverted = inverted or not self._modifies_later(i)
-        return min(candidates, key=self.tree.depths.__getitem__, default=None)
+            elif token.tag_ == "IN" and not inverted and self._modified_later(i):
+                return self._modified_later(i)
+            elif not self._is_part(i) and not self._modifies_later(i):
+                inverted = True
+        if candidates:
+            return min(candidates, key=self.tree.depths.__getitem__)
+        return self._fronted(auxiliary)
+
+    def _modified_later(self, preposition: int) -> int | None:
+        """Find the predicate after a prepositional phrase: "by no means certain"."""
+        for arc in self.below(preposition):
+            if (
+                self.tree.modifies(arc)
+                and arc.dep > preposition
+                and self._can_have_auxiliaries(arc.dep)
+            ):
+                return arc.dep
+        return None
+
+    def _fronted(self, auxiliary: int) -> int | None:
+        """Find the adjective before an auxiliary: "How expensive are the tickets?"."""
+        for i in range(auxiliary - 1, -1, -1):
+            if (
+                self.doc[i].tag_.startswith("JJ")
+                and not self._is_prenominal(i)
+                and any(self.doc[arc.head].tag_ == "WRB" for arc in self.above(i))
+                and any(arc.label == self.roles.subject for arc in self.below(i))
+            ):
+                return i
+            if self.doc[i].is_sent_start:
+                break
+        return None
 
     def _rest_of_sentence(self, i: int) -> Iterator[int]:
         for token in self.doc[i + 1 :]:
@@ -122,7 +164,13 @@ class Predicates:
 
     def _modifies_later(self, i: int) -> bool:
         """Check whether a word only modifies later words, as most adjectives do."""
-        arcs = self.below(i)
+        arcs = [
+            arc
+            for arc in self.below(i)
+            if arc.label != self.roles.compared
+            and arc.label not in self.roles.parts
+            and not self.roles.is_conjunct(arc.label)
+        ]
         return bool(arcs) and all(
             self.tree.modifies(arc) and arc.dep > i for arc in arcs
         )
@@ -151,6 +199,9 @@ class Predicates:
 
     def makes_clause(self, i: int) -> bool:
         """Check whether a word is the head of a clause."""
+        return i in self._heads
+
+    def _makes_clause(self, i: int) -> bool:
         if self.is_scopal(i) or self._is_prenominal(i) or self._is_part(i):
             return False
         if i in self.auxiliaries:
@@ -169,9 +220,17 @@ class Predicates:
                 and arc.dep < i
                 # The subject of a conjunction such as "because" is another clause.
                 and self.doc[arc.dep].tag_.startswith(NOMINAL_TAGS)
-                and (self.tree.is_noun(i) or arc.dep not in self.index.by_head)
+                and (self.tree.is_noun(i) or not self._governs(arc.dep))
                 for arc in self.args(i)
             )
+        )
+
+    def _governs(self, i: int) -> bool:
+        """Check whether a word has arguments, not only conjuncts and modified words."""
+        return any(
+            not self.roles.is_conjunct(arc.label)
+            and arc.label not in self.roles.modifiers
+            for arc in self.below(i)
         )
 
     def _is_part(self, i: int) -> bool:
@@ -192,12 +251,7 @@ class Predicates:
                     and arc.label in self.roles.arguments
                     and not self.tree.is_noun(i)
                 )
-                or (
-                    self.roles.is_conjunct(arc.label)
-                    # Only backwards, because predicted graphs can have cycles.
-                    and arc.head < i
-                    and self.makes_clause(arc.head)
-                )
+                or (self.roles.is_conjunct(arc.label) and self.makes_clause(arc.head))
             ):
                 return True
         return False
@@ -272,10 +326,11 @@ class Predicates:
         RETURNS (List[int]): The head, its modals, its negations and verbs such as
             "seem", including those of a coordinated clause with the same auxiliaries.
         """
-        found = [head]
+        leader = self.leaders.get(head)
+        found = [head] if leader is None else [head, leader]
         for i in found:
             for arc in self.above(i):
-                if arc.head in found:
+                if arc.head in found or self.roles.is_conjunct(arc.label):
                     continue
                 if (
                     arc.label == self.roles.negation
@@ -283,12 +338,6 @@ class Predicates:
                     or (self.tree.modifies(arc) and self.is_negative(arc.head))
                     # In "can be used to learn", the modal is above the purpose.
                     or (self._is_operator(arc.head) and self._is_scoped(arc))
-                    or (
-                        self.roles.is_conjunct(arc.label)
-                        and i == head
-                        and self.shares_auxiliaries(arc.head, head)
-                        and arc.label not in self.roles.negative_conjuncts
-                    )
                 ):
                     found.append(arc.head)
         return found
@@ -296,26 +345,46 @@ class Predicates:
     def _is_scoped(self, arc: IndexedArc) -> bool:
         """Check whether a modifier is itself negated or below a modal."""
         return self.tree.modifies(arc) and any(
-            other.label == self.roles.negation or self.doc[other.head].tag_ == "MD"
+            (other.label == self.roles.negation and not self.is_exclusive(other.head))
+            or self.doc[other.head].tag_ == "MD"
             for other in self.above(arc.head)
         )
 
-    def shares_auxiliaries(self, first: int, second: int) -> bool:
+    def _find_leaders(self) -> None:
+        """Find the first of the conjuncts that share auxiliaries and operators."""
+        for i in self.heads:
+            for arc in self.above(i):
+                if (
+                    self.roles.is_conjunct(arc.label)
+                    and arc.label not in self.roles.negative_conjuncts
+                    and self._shares_auxiliaries(arc.head, i)
+                ):
+                    self.leaders[i] = self.leaders.get(arc.head, arc.head)
+
+    def _shares_auxiliaries(self, first: int, second: int) -> bool:
         """Check whether a clause shares the auxiliaries of a coordinated clause."""
         return (
             first < second
             and second not in self.auxiliaries
-            and not self.doc[second].tag_.startswith(("VBD", "VBP", "VBZ"))
+            and not self.doc[second].tag_.startswith(FINITE_VERB_TAGS)
+            # It has no modal of its own.
+            and not any(
+                self.doc[arc.head].tag_ == "MD" and arc.head > first
+                for arc in self.above(second)
+            )
         )
 
     def auxiliaries_of(self, head: int) -> list[int]:
         """Get the auxiliaries of a clause, including shared ones of a coordination."""
-        for arc in self.above(head):
-            if self.roles.is_conjunct(arc.label) and self.shares_auxiliaries(
-                arc.head, head
-            ):
-                return self.auxiliaries.get(arc.head, [])
-        return self.auxiliaries.get(head, [])
+        return self.auxiliaries.get(self.leaders.get(head, head), [])
+
+    def is_exclusive(self, i: int) -> bool:
+        """Check whether a negation only belongs to "only", as in "not only sings"."""
+        return (
+            self.doc[i].lower_ == "not"
+            and i + 1 < len(self.doc)
+            and self.doc[i + 1].lower_ in EXCLUSIVES
+        )
 
     def is_negative(self, i: int) -> bool:
         """Check whether an adverb negates, such as "never" and "no longer"."""
@@ -351,7 +420,12 @@ class Predicates:
                 and i not in self.tree.nodes
                 and i not in self.tree.satellites
                 and self.doc[i].tag_.startswith(("RP", "IN", "RB"))
-                and (i + 1 == len(self.doc) or i + 1 not in self.tree.nodes)
+                and (
+                    i + 1 == len(self.doc)
+                    or i + 1 not in self.tree.nodes
+                    # "up from school"
+                    or self.doc[i + 1].tag_.startswith(("IN", "TO"))
+                )
             ):
                 self._claim(i, head)
 

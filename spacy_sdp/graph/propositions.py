@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -45,8 +45,9 @@ def propose(
         yield agent
     adjuncts = [phrase for name in ADJUNCTS for phrase in getattr(clause, name)]
     yield from sorted(adjuncts, key=lambda phrase: phrase.head.i)
-    if clause.conditional is not None:
-        yield clause.conditional
+    condition = clause.conditional
+    if condition is not None and clause.verb.head not in condition.tokens:
+        yield condition
 
 
 def _verb_words(clause: Clause, predicates: Predicates, scope: list[int]) -> set[int]:
@@ -62,7 +63,9 @@ def _verb_words(clause: Clause, predicates: Predicates, scope: list[int]) -> set
         if phrase is not None
         for token in phrase.tokens
     }
-    words.update(token.i for token in clause.negation)
+    adjuncts = [phrase for name in ADJUNCTS for phrase in getattr(clause, name)]
+    in_adjuncts = {token for phrase in adjuncts for token in phrase.tokens}
+    words.update(token.i for token in clause.negation if token not in in_adjuncts)
     # Include "to", as in the headline "the museum to return the statues".
     words.update([i - 1 for i in words if i and predicates.doc[i - 1].tag_ == "TO"])
     return words - inside
@@ -77,12 +80,39 @@ def _find_expletive(predicates: Predicates, start: int, end: int) -> Token | Non
     return None
 
 
-def to_plain(phrase: Phrase) -> str:
-    """Format a phrase as in the middle of a sentence.
+def to_text(phrases: Iterable[Phrase]) -> str:
+    """Format phrases as a plain sentence, in which no word is repeated.
 
-    phrase (Phrase): The phrase.
-    RETURNS (str): Its text, with the preposition that marks it.
+    phrases (Iterable[Phrase]): The phrases, in order.
+    RETURNS (str): The text.
     """
+    text, seen = "", set[int]()
+    previous: Token | None = None
+    for phrase in phrases:
+        words = {token.i for token in phrase.tokens}
+        if words <= seen:
+            continue
+        # The spans may have another order than the text.
+        left = (
+            Phrase.from_indices(phrase.head, words - seen, phrase.marker)
+            if words & seen
+            else phrase
+        )
+        seen |= words
+        first = left.spans[0][0] if left.marker is None else left.marker
+        # "She" and "'s happy" are one word in the text.
+        joined = (
+            previous is not None
+            and previous.i + 1 == first.i
+            and not previous.whitespace_
+        )
+        text += ("" if joined or not text else " ") + _to_plain(left)
+        previous = left.spans[-1][-1]
+    return text.rstrip(",")
+
+
+def _to_plain(phrase: Phrase) -> str:
+    """Format a phrase as in the middle of a sentence, with its preposition."""
     words = [] if phrase.marker is None else [phrase.marker.text]
     for span in phrase.spans:
         first, text = span[0], span.text
@@ -91,8 +121,9 @@ def to_plain(phrase: Phrase) -> str:
         if first.is_title and first.text != "I" and not is_name and _is_initial(first):
             text = text[0].lower() + text[1:]
         words.append(text)
-    last = phrase.spans[-1]
-    if last.end < len(last.doc) and last.doc[last.end].text == "," in last.text:
+    last_span = phrase.spans[-1]
+    doc, end = last_span.doc, last_span.end
+    if end < len(doc) and doc[end].text == "," and "," in last_span.text:
         # Close a relative clause or an apposition.
         words[-1] += ","
     return " ".join(words)

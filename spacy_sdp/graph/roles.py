@@ -22,6 +22,7 @@ class Roles:
     name: str
     subject: str  # who does it, also in a passive
     objects: tuple[str, ...]  # in the order of the output
+    compared: str  # adjective, or its degree -> what it is compared to
     negation: str  # negation -> negated word
     modifiers: frozenset[str]  # modifier -> modified word
     parts: frozenset[str]  # head -> its part
@@ -58,6 +59,7 @@ DM = Roles(
     name="DM",
     subject="ARG1",
     objects=("ARG2", "ARG3", "ARG4", "than"),
+    compared="than",
     negation="neg",
     modifiers=_words(
         "BV appos comp comp_enough comp_less comp_so comp_too compound loc manner "
@@ -107,9 +109,16 @@ NEGATIVE_ADVERBS = _words(
 )
 NEGATIVE_NOMINALS = _words("neither no nobody none nothing nor")
 NEGATIVE_CONJUNCTIONS = _words("n't neither nor not")
-NEGATIVE_PREPOSITIONS = frozenset({"without"})
+# Words whose complement is a negated clause.
+NEGATIVE_INTRODUCTIONS = _words("neither nor without")
+# Nouns that negate a clause after a preposition and "no": "by no means".
+NEGATED_NOUNS = _words("account accounts circumstance circumstances means way")
+# "Not only" does not negate.
+EXCLUSIVES = _words("merely only solely")
 
 CONDITIONS = _words("assuming if lest provided providing unless")
+# The same, in several words.
+CONDITION_PHRASES = ({"as", "long"}, {"so", "long", "as"}, {"in", "case"})
 SOURCES = frozenset({"according"})
 
 # DM graphs do not include auxiliaries, so they are recognized by their forms.
@@ -120,20 +129,41 @@ FUTURE_FORMS = _words("'ll shall sha will wo")
 
 # Words without meaning that introduce a clause, unlike prepositions.
 COMPLEMENTIZERS = _words("for if that to whether")
+INTERROGATIVES = _words("if whether")
+# Verbs whose object can be a question: "I wonder who came".
+ASKING = _words(
+    "ask ascertain consider decide determine discover doubt explain find forget guess "
+    "imagine inquire know learn realize remember say see show tell understand wonder"
+)
+# Verbs whose object is a bare infinitive, which taggers confuse with the present tense.
+CAUSATIVES = _words("have hear help let make watch")
 # Words before a coordination that are not in the graph.
 CORRELATIVES = _words("both either neither")
+
+# Quotation marks and parentheses, with their counterparts.
+PAIRS = {'"': '"', "``": "''", "“": "”", "«": "»", "(": ")", "[": "]"}
 
 # The question that an adjunct answers, by the word that introduces it …
 QUESTIONS = {
     "where": "above across along among around at away back behind below beside between "
     "from here home in inside into near off on onto opposite out outside over past "
     "somewhere there through throughout to toward towards under up upon where",
-    "when": "after afterwards ago already always before during earlier ever finally "
-    "later never now often once recently since sometimes soon still then today "
-    "tomorrow tonight until usually when whenever while yesterday yet",
+    "when": "after afterwards ago already always before daily during earlier early "
+    "ever finally frequently hourly immediately lately later monthly never "
+    "now often once rarely recently shortly since sometimes soon still then "
+    "today tomorrow tonight until usually weekly when whenever while yearly "
+    "yesterday yet",
     "why": "because cause due so that thanks therefore why",
     "how": "by how like together via well with without",
 }
+# Adverbs in "-ly" that do not tell how something is done.
+SENTENCE_ADVERBS = _words(
+    "actually allegedly apparently basically certainly clearly definitely especially "
+    "evidently exactly fortunately generally hopefully likely luckily mainly merely "
+    "mostly naturally nearly obviously only particularly possibly presumably probably "
+    "really reportedly simply strangely supposedly surely surprisingly undoubtedly "
+    "unfortunately"
+)
 ANSWERS = {word: role for role, words in QUESTIONS.items() for word in words.split()}
 
 # … unless it is a clause: "to learn", "so that it works" …

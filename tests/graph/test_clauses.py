@@ -1,3 +1,4 @@
+import re
 from pathlib import Path
 
 import pytest
@@ -186,6 +187,190 @@ def test_each_part_of_a_distributed_coordination_has_its_own_negation(nlp):
     ]
 
 
+def read(nlp, tagged, arcs, top):
+    """Make a Doc from "word/TAG" and "head-LABEL->dep"; "a.2" is the second "a"."""
+    words, tags = zip(*(each.rsplit("/", 1) for each in tagged.split()), strict=True)
+    names = [
+        f"{word}.{words[:i].count(word) + 1}" if word in words[:i] else word
+        for i, word in enumerate(words)
+    ]
+    doc = Doc(nlp.vocab, words=words, tags=tags, lemmas=[w.lower() for w in words])
+    graph = [(-1, names.index(top), "root")]
+    for arc in arcs.split():
+        head, label, dep = re.fullmatch(r"(.+)-([^-]+)->(.+)", arc).groups()
+        graph.append((names.index(head), names.index(dep), label))
+    doc._.sdp = graph
+    return doc
+
+
+@pytest.mark.parametrize(
+    ("tagged", "arcs", "top", "propositions"),
+    [
+        (
+            "They/PRP sold/VBD it/PRP to/IN a/DT bank/NN on/IN Monday/NNP ./.",
+            "sold-ARG1->They sold-ARG2->it sold-ARG3->bank to-ARG1->sold to-ARG2->bank"
+            " a-BV->bank on-ARG1->sold on-ARG2->Monday",
+            "sold",
+            ["they sold it to a bank on Monday"],
+        ),
+        (
+            "He/PRP said/VBD that/IN \"/`` all/DT is/VBZ fine/JJ \"/'' ./.",
+            "said-ARG1->He said-ARG2->fine fine-ARG1->all",
+            "said",
+            ['he said that " all is fine "', "all is fine"],
+        ),
+        (
+            "She/PRP was/VBD tired/JJ ,/, hungry/JJ and/CC cold/JJ ./.",
+            "tired-ARG1->She tired-conj->hungry hungry-ARG1->She hungry-_and_c->cold"
+            " cold-ARG1->She",
+            "tired",
+            ["she was tired", "she was hungry", "she was cold"],
+        ),
+        (
+            "She/PRP can/MD sing/VB ,/, dance/VB and/CC act/VB ./.",
+            "can-ARG1->sing sing-ARG1->She sing-conj->dance dance-ARG1->She"
+            " dance-_and_c->act act-ARG1->She",
+            "can",
+            ["she can sing", "she can dance", "she can act"],
+        ),
+        (
+            "He/PRP was/VBD not/RB working/VBG and/CC she/PRP was/VBD not/RB"
+            " sleeping/VBG ./.",
+            "not-neg->working not-_and_c->not.2 working-ARG1->He not.2-neg->sleeping"
+            " sleeping-ARG1->she",
+            "not",
+            ["he was not working", "she was not sleeping"],
+        ),
+        (
+            "I/PRP can/MD not/RB come/VB and/CC you/PRP can/MD not/RB drive/VB ./.",
+            "can-ARG1->come can-_and_c->can.2 not-neg->can come-ARG1->I"
+            " can.2-ARG1->drive not.2-neg->can.2 drive-ARG1->you",
+            "not",
+            ["I can not come", "you can not drive"],
+        ),
+        (
+            "The/DT book/NN is/VBZ more/RBR interesting/JJ than/IN the/DT film/NN ./.",
+            "The-BV->book more-comp->interesting more-than->film"
+            " interesting-ARG1->book the-BV->film",
+            "interesting",
+            ["the book is more interesting than the film"],
+        ),
+        (
+            "Both/DT Anna/NNP and/CC Ben/NNP like/IN tea/NN and/CC coffee/NN ./.",
+            "Anna-_and_c->Ben like-ARG1->Anna like-ARG2->tea tea-_and_c->coffee",
+            "like",
+            ["both Anna and Ben like tea and coffee"],
+        ),
+        (
+            "She/PRP picked/VBD them/PRP up/RB from/IN school/NN ./.",
+            "picked-ARG1->She picked-ARG2->them from-ARG1->picked from-ARG2->school",
+            "picked",
+            ["she picked up them from school"],
+        ),
+    ],
+)
+def test_propositions_of_small_graphs(nlp, tagged, arcs, top, propositions):
+    clauses = read(nlp, tagged, arcs, top)._.sdp.clauses()
+    assert [clause.text for clause in clauses] == propositions
+
+
+@pytest.mark.parametrize(
+    ("tagged", "arcs", "top", "negated"),
+    [
+        (
+            "Nor/CC did/VBD he/PRP apologise/VB ./.",
+            "Nor-ARG2->apologise apologise-ARG1->he",
+            "Nor",
+            True,
+        ),
+        (
+            "Not/RB every/DT student/NN passed/VBD it/PRP ./.",
+            "Not-ARG1->every every-BV->student passed-ARG1->student passed-ARG2->it",
+            "passed",
+            True,
+        ),
+        (
+            "Not/RB many/JJ people/NNS came/VBD ./.",
+            "Not-neg->many many-ARG1->people came-ARG1->people",
+            "came",
+            True,
+        ),
+        (
+            "She/PRP by/IN no/DT means/NNS agreed/VBD ./.",
+            "by-ARG2->means by-ARG1->agreed no-BV->means agreed-ARG1->She",
+            "agreed",
+            True,
+        ),
+        (
+            "She/PRP not/RB only/RB sings/VBZ ./.",
+            "not-neg->only only-ARG1->sings sings-ARG1->She",
+            "sings",
+            False,
+        ),
+    ],
+)
+def test_negation_of_small_graphs(nlp, tagged, arcs, top, negated):
+    (clause,) = read(nlp, tagged, arcs, top)._.sdp.clauses()
+    assert clause.negated is negated
+
+
+@pytest.mark.parametrize(
+    ("tagged", "arcs", "top"),
+    [
+        (
+            "The/DT fact/NN is/VBZ that/IN he/PRP lied/VBD ./.",
+            "The-BV->fact is-ARG1->fact is-ARG2->lied lied-ARG1->he",
+            "is",
+        ),
+        (
+            "I/PRP know/VBP what/WP you/PRP wrote/VBD ./.",
+            "know-ARG1->I know-ARG2->wrote wrote-ARG1->you wrote-ARG2->what",
+            "know",
+        ),
+        (
+            "They/PRP make/VBP us/PRP laugh/VBP ./.",
+            "make-ARG1->They make-ARG2->laugh laugh-ARG1->us",
+            "make",
+        ),
+    ],
+)
+def test_only_reports_are_attributed(nlp, tagged, arcs, top):
+    clauses = read(nlp, tagged, arcs, top)._.sdp.clauses()
+    assert [clause.attribution for clause in clauses] == [None, None]
+
+
+def test_relative_pronouns_of_statements_ask_for_nothing(nlp):
+    doc = read(
+        nlp,
+        "What/WP he/PRP said/VBD was/VBD wrong/JJ ./.",
+        "said-ARG2->What said-ARG1->he wrong-ARG1->What",
+        "wrong",
+    )
+    assert [clause.asked for clause in doc._.sdp.clauses()] == [None, None]
+
+
+def test_contractions_are_joined_as_in_the_text(nlp):
+    doc = nlp.make_doc("She's happy.")
+    for token, tag in zip(doc, ("PRP", "VBZ", "JJ", "."), strict=True):
+        token.tag_ = tag
+    doc._.sdp = [(-1, 2, "root"), (2, 0, "ARG1")]
+    assert [clause.text for clause in doc._.sdp.clauses()] == ["she's happy"]
+
+
+def test_long_coordinations_need_no_recursion(nlp):
+    length = 600
+    doc = Doc(
+        nlp.vocab, words=["He", *["tired"] * length], tags=["PRP", *["JJ"] * length]
+    )
+    doc._.sdp = [
+        (-1, 1, "root"),
+        *((i, 0, "ARG1") for i in range(1, length + 1)),
+        *((i, i + 1, "conj") for i in range(1, length)),
+        *((i, i + 2, "conj") for i in range(1, length - 1)),
+    ]
+    assert len(doc._.sdp.clauses()) == length
+
+
 def test_negation_has_the_words_that_negate():
     (clause,) = clauses_of("We no longer use that machine.")
     assert [token.text for token in clause.negation] == ["no", "longer"]
@@ -224,6 +409,13 @@ def test_score_is_that_of_the_least_certain_arc():
     ]
     (clause,) = SemanticGraph.from_arcs(doc, arcs, [2]).clauses()
     assert clause.score == 0.7
+    doc = DOCS["No student failed the test."]
+    arcs = [
+        IndexedArc(*arc[:3], 0.3 if arc[:2] == (0, 1) else 0.5)
+        for arc in doc._.sdp.indexed_arcs
+    ]
+    (clause,) = SemanticGraph.from_arcs(doc, arcs, [2]).clauses()
+    assert clause.score == 0.3
     assert graph.clauses()[0].score is None
 
 
