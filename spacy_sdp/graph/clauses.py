@@ -408,7 +408,9 @@ class _Extraction:
                         and self.predicates.makes_clause(arc.head)
                     )
                     and not self._is_degree(arc, i)
-                    and self.doc[arc.head].tag_ not in ("CC", "UH", ":")
+                    and self.doc[arc.head].tag_ not in ("CC", "UH")
+                    # A colon says something if a list follows.
+                    and (self.doc[arc.head].tag_ != ":" or self._complements(arc.head))
                 ):
                     yield arc
 
