@@ -1,7 +1,7 @@
 """Package a trained pipeline as a wheel, with a model card.
 
     python scripts/package.py training/small/rounded packages \\
-        --name en_sdp_dm_sm --version 0.5.0 --metrics metrics/small
+        --name en_sdp_dm_sm --version 0.5.1 --metrics metrics/small
 
 The scores are read from METRICS.test.json, METRICS.ood.json and METRICS.everyday.json
 (on gold tokens), from METRICS.test.raw.json and METRICS.ood.raw.json (from raw text),
@@ -137,6 +137,8 @@ def make_meta(
     licences.append(
         f"{len(texts)} texts of the silver data: listed in LICENSES_SOURCES"
     )
+    # spaCy adds the requirements of this version.
+    meta = {key: value for key, value in meta.items() if key != "requirements"}
     return {
         **meta,
         "lang": lang,
