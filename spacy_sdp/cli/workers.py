@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import pickle
+import shutil
 import signal
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator
@@ -11,6 +13,8 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from functools import lru_cache
 from multiprocessing.connection import wait
+from pathlib import Path
+from tempfile import TemporaryDirectory, mkstemp
 from threading import Thread
 
 import torch
@@ -89,14 +93,19 @@ def parse_in_processes(
     # Spawn processes instead of forking: a fork would wait for the threads of torch,
     # which it does not have.
     context = multiprocessing.get_context("spawn")
-    executor = ProcessPoolExecutor(n_process, context, initializer=_start)
-    pending: deque[tuple[list[Input], Future[_Answer]]] = deque()
+    folder = TemporaryDirectory(prefix="spacy-sdp-")
+    executor = ProcessPoolExecutor(
+        n_process, context, initializer=_start, initargs=(folder.name,)
+    )
+    pending: deque[tuple[list[Input], Future[str]]] = deque()
     try:
         for batch in minibatch(inputs, batch_size):
             # The executor may start a process here. Signals must neither interrupt this
             # nor reach the workers, which a terminal also sends Ctrl-C to.
             with signals_held():
-                answer = executor.submit(_work, model, threshold, *_pack(batch))
+                answer = executor.submit(
+                    _work, model, threshold, folder.name, *_pack(batch)
+                )
             pending.append((batch, answer))
             if len(pending) == BATCHES_PER_WORKER * n_process:
                 yield from _unpack(*pending.popleft(), nlp)
@@ -112,6 +121,7 @@ def parse_in_processes(
             if process not in others:
                 process.kill()
         executor.shutdown()
+        folder.cleanup()
 
 
 # A batch for a worker: the texts, with None for each Doc, and the Docs.
@@ -135,29 +145,36 @@ def _join(strings: list[str | None], data: bytes, nlp: Language) -> list[str | D
 
 
 def _unpack(
-    batch: list[Input], answer: Future[_Answer], nlp: Language
+    batch: list[Input], answer: Future[str], nlp: Language
 ) -> Iterator[tuple[Input, Parsed]]:
-    return zip(batch, _join(*answer.result(), nlp), strict=True)
+    path = Path(answer.result())
+    result: _Answer = pickle.loads(path.read_bytes())
+    path.unlink()
+    return zip(batch, _join(*result, nlp), strict=True)
 
 
 # The rest runs in the workers.
 
 
-def _start() -> None:
-    """Initialize a worker, which ignores Ctrl-C and ends with its parent."""
+def _start(folder: str) -> None:
+    """Initialize a worker, which ignores Ctrl-C and ends with its parent.
+
+    folder (str): The folder of results, which is deleted if the parent is gone.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if hasattr(signal, "pthread_sigmask"):
         # Unblock the signals that were blocked when the worker was started.
         signal.pthread_sigmask(signal.SIG_SETMASK, [])
     # The processes already run in parallel.
     torch.set_num_threads(1)
-    Thread(target=_leave_with_parent, daemon=True).start()
+    Thread(target=_leave_with_parent, args=(folder,), daemon=True).start()
 
 
-def _leave_with_parent() -> None:
+def _leave_with_parent(folder: str) -> None:
     parent = multiprocessing.parent_process()
     assert parent is not None
     wait([parent.sentinel])
+    shutil.rmtree(folder, ignore_errors=True)
     os._exit(1)
 
 
@@ -165,7 +182,20 @@ _load_once = lru_cache(maxsize=1)(load_pipeline)
 
 
 def _work(
-    model: str | None, threshold: float | None, strings: list[str | None], docs: bytes
-) -> _Answer:
+    model: str | None,
+    threshold: float | None,
+    folder: str,
+    strings: list[str | None],
+    docs: bytes,
+) -> str:
+    """Parse a batch, and write the result to a file.
+
+    If a worker is killed while it sends a result that does not fit into a pipe, its
+    parent waits for the rest forever. The name of a file always fits.
+    """
     nlp = _load_once(model, threshold)
-    return _split(parse_batch(nlp, _join(strings, docs, nlp)))
+    answer = _split(parse_batch(nlp, _join(strings, docs, nlp)))
+    handle, path = mkstemp(dir=folder)
+    with open(handle, "wb") as file:
+        pickle.dump(answer, file)
+    return path

@@ -311,7 +311,7 @@ class SemanticGraph:
             [i for i in inside if i in index.tops],
             None
             if index.frames is None
-            else {i: frame for i, frame in index.frames.items() if i in inside},
+            else {i: index.frames[i] for i in inside if i in index.frames},
             [i for i in inside if i in index.predicates],
         )
 
@@ -479,6 +479,7 @@ def _structure(index: GraphIndex) -> tuple[tuple[Any, ...], ...]:
 def _to_frames(pairs: Any) -> dict[Any, Any]:
     """Convert pairs of index and frame to a dictionary."""
     try:
+        pairs = list(pairs)
         frames = dict(pairs)
     except (TypeError, ValueError):
         raise ValueError(

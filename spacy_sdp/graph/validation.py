@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from math import isfinite
 from operator import index
 from reprlib import repr as quote
 from typing import Any
@@ -96,7 +97,7 @@ def _to_indexed(arc: ArcTuple | Arc) -> IndexedArc:
         head, dep, label, score = arc if len(arc) == 4 else (*arc, None)
         # NumPy integers are accepted, but stored as Python's own.
         head, dep = _to_index(head, "head"), _to_index(dep, "dep")
-        score = None if score is None else float(score)
+        score = None if score is None else _to_score(score)
     except (TypeError, ValueError, OverflowError):
         raise ValueError(
             f"Invalid arc {quote(arc)}: expected (head, dep, label) or "
@@ -118,3 +119,9 @@ def _why_not(arc: IndexedArc, sentence_of: list[int]) -> str | None:
     if sentence_of[arc.head] != sentence_of[arc.dep]:
         return "it crosses a sentence boundary."
     return None
+
+
+def _to_score(value: Any) -> float:
+    if isinstance(value, bool | str) or not isfinite(score := float(value)):
+        raise ValueError
+    return score

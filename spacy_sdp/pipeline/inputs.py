@@ -52,6 +52,8 @@ def _inputs(model: Model[Any, Any]) -> Iterator[tuple[str, Callable[[Doc], bool]
         elif isinstance(node, Tok2VecListener):
             name = _upstream(node.upstream_name, "tok2vec")
             yield f"the vectors of '{name}'", _has_tensor
+        elif node.name == "static_vectors":
+            yield "word vectors, in nlp.vocab.vectors", _has_vectors
         for column in node.attrs.get("columns", ()):
             attr = NAMES.get(column, column)
             if attr in SETTERS:
@@ -68,6 +70,10 @@ def _upstream(name: str, default: str) -> str:
 
 def _has_transformer_output(doc: Doc) -> bool:
     return doc._.trf_data is not None
+
+
+def _has_vectors(doc: Doc) -> bool:
+    return bool(doc.vocab.vectors.size)
 
 
 def _has_tensor(doc: Doc) -> bool:

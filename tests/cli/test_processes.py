@@ -2,6 +2,7 @@
 
 import json
 import os
+import pickle
 import shutil
 import signal
 import subprocess
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import spacy
+from spacy.tokens import DocBin
 from util import add_parser, run, to_examples
 
 from spacy_sdp.cli import workers
@@ -48,6 +50,17 @@ def test_long_files_are_parsed_in_several_processes_without_a_transformer(tiny, 
     assert chosen == [1, 1, cores]
     nlp.add_pipe("transformer", config={"model": {"name": str(bert)}})
     assert workers.choose_processes(nlp, long) == 1
+
+
+def test_workers_only_send_the_name_of_a_file(tiny, tmp_path):
+    """The parent would wait for the rest of a longer message if a worker is killed."""
+    texts = ["Dogs bark. " * 1000, TOO_LONG]
+    sent = workers._work(str(tiny), None, str(tmp_path), texts, docbin.to_bytes([]))
+    assert [str(path) for path in tmp_path.iterdir()] == [sent]
+    errors, docs = pickle.loads(Path(sent).read_bytes())
+    assert errors[0] is None and "E088" in errors[1]
+    (doc,) = DocBin().from_bytes(docs).get_docs(spacy.blank("en").vocab)
+    assert doc.text == texts[0]
 
 
 @needs_ps

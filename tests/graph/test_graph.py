@@ -267,6 +267,17 @@ def test_dictionaries_of_any_wrong_shape_are_refused(changes, reason, cat):
         SemanticGraph.from_dict(cat, data)
 
 
+@pytest.mark.parametrize("score", ["0.5", True, float("nan"), float("inf")])
+def test_scores_are_finite_numbers(cat, score):
+    with pytest.raises(ValueError, match="Invalid arc"):
+        SemanticGraph.from_dict(cat, {"arcs": [[3, 2, "ARG1", score]], "tops": []})
+
+
+def test_frames_may_be_any_pairs(cat):
+    data = {"arcs": [], "tops": [2], "frames": iter([[2, "n:x"]])}
+    assert SemanticGraph.from_dict(cat, data).frame(2) == "n:x"
+
+
 def test_what_is_quoted_may_be_deep(cat):
     with pytest.raises(ValueError, match="Invalid arc"):
         SemanticGraph.from_dict(cat, {"arcs": [nested(5000)], "tops": []})

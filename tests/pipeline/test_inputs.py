@@ -79,3 +79,14 @@ def test_the_shipped_pipelines_name_what_is_missing(model, disabled, reason):
     nlp = spacy.load(model, disable=[disabled])
     with pytest.warns(UserWarning, match=reason):
         nlp("The cat eats.")
+
+
+def test_missing_word_vectors_are_named():
+    source = spacy.load("en_sdp_dm_sm")
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sdp_meanfield", source=source)
+    with (
+        pytest.warns(UserWarning, match="needs word vectors, in nlp.vocab.vectors"),
+        pytest.raises(IndexError),
+    ):
+        nlp("Dogs bark.")
