@@ -6,7 +6,7 @@ from itertools import accumulate
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import leaky_relu, pad
+from torch.nn.functional import leaky_relu_, pad
 from torch.nn.utils.rnn import PackedSequence
 
 NEGATIVE_SLOPE = 0.1
@@ -93,7 +93,8 @@ class MLP(nn.Module):
         nn.init.zeros_(self.linear.bias)
 
     def forward(self, nodes: Tensor, sentence_of: Tensor) -> Tensor:
-        hidden = leaky_relu(self.linear(nodes), NEGATIVE_SLOPE)
+        # In place, because the layers before the factors are wide.
+        hidden = leaky_relu_(self.linear(nodes), NEGATIVE_SLOPE)
         return self.dropout(hidden, sentence_of)
 
 
