@@ -175,7 +175,7 @@ def _reading(location: Location) -> Iterator[None]:
         yield
     except FormatError:
         raise
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, pa.ArrowException) as error:
         reason = " ".join(str(error).split())
         raise FormatError(f"cannot be read ({reason})", location.uri) from None
 

@@ -54,7 +54,7 @@ def check_manifest(
     files (List[InputFile]): The input files. Others may be added later.
     temporary (Location): The name of the manifest until it is complete.
     """
-    sizes = {file.name: file.location.size for file in files}
+    inputs = {file.name: _describe(file) for file in files}
     manifest = output / MANIFEST
     if manifest.exists():
         before = json.loads(manifest.read())
@@ -66,18 +66,29 @@ def check_manifest(
                     f"{json.dumps(new)}. Use the same settings to resume, or another "
                     "output folder."
                 )
-        for name, size in before["inputs"].items():
-            if sizes.get(name, size) != size:
+        for name, old in before["inputs"].items():
+            new = inputs.get(name, old)
+            if new["uri"] != old["uri"]:
                 raise ValueError(
-                    f"The input {name} has {sizes[name]:,} bytes now, and had {size:,} "
-                    f"when {output.uri} was started. Use another output folder."
+                    f"{output.uri} has results of {old['uri']}, and those of "
+                    f"{new['uri']} would have the same name. Use another output folder."
                 )
-        sizes = {**before["inputs"], **sizes}
-        if sizes == before["inputs"]:
+            if new != old:
+                raise ValueError(
+                    f"The input {name} has changed since {output.uri} was started. Use "
+                    "another output folder."
+                )
+        inputs = {**before["inputs"], **inputs}
+        if inputs == before["inputs"]:
             return
     elif any(name.endswith(".parquet") for name in output.files()):
         raise ValueError(
             f"{output.uri} already has other Parquet files. Use an empty folder."
         )
-    data = {"settings": dict(settings), "inputs": sizes}
+    data = {"settings": dict(settings), "inputs": inputs}
     manifest.write((json.dumps(data, indent=1) + "\n").encode(), temporary)
+
+
+def _describe(file: InputFile) -> dict[str, Any]:
+    size, modified = file.location.stamp
+    return {"uri": file.location.uri, "size": size, "modified": modified}

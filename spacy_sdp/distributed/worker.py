@@ -153,7 +153,7 @@ class ParsePart(Worker):
                 report.attempts = MAX_ATTEMPTS
                 report.failure = (
                     f"its worker died {MAX_ATTEMPTS} times; does it run out of memory? "
-                    "Try a smaller batch size or part size"
+                    "Try a smaller batch size"
                 )
                 return report
             mark.write(b"", scratch / "mark")

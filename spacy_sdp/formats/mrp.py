@@ -248,6 +248,8 @@ def _to_json(sentence: Record, number: int) -> JsonObject:
         "flavor": 0,
         "framework": frameworks[0] if frameworks else DEFAULT_FRAMEWORK,
         "version": 1.1,
+        # The official tool requires a date, which is fixed for reproducible files.
+        "time": "2019-01-01",
         "input": text,
         "tops": list(sentence.tops),
         "nodes": nodes,

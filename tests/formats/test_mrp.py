@@ -130,6 +130,7 @@ def test_graphs_of_other_formats_can_be_written(path):
         "flavor": 0,
         "framework": "dm",
         "version": 1.1,
+        "time": "2019-01-01",
         "input": "Dogs bark .",
         "tops": [1],
         "nodes": [
