@@ -249,12 +249,6 @@ class PrunedMeanField:
             part.head.index_select(0, arcs.head) * part.dep.index_select(0, arcs.dep)
             for part in parts
         ]  # (arcs, R) each
-        self.far = [
-            part.far.index_select(
-                0, arcs.dep if part.type in COMMON_HEAD else arcs.head
-            )
-            for part in parts
-        ]  # (arcs, R) each
         # Arcs that are not in the list send what NULL sends. A node gathers this from
         # all its possible arcs, and the arcs in the list add their difference to it.
         self.sent_by_null = [
@@ -265,26 +259,25 @@ class PrunedMeanField:
     def __call__(self, posteriors: Tensor) -> Tensor:
         """Compute the next scores, (arcs, L), from posteriors."""
         new = self.first_order
-        for part, own, far, null in zip(
-            self.parts, self.own, self.far, self.sent_by_null, strict=True
+        for part, own, null in zip(
+            self.parts, self.own, self.sent_by_null, strict=True
         ):
-            received = self._receive(posteriors, part, far, null)  # (arcs, R)
+            received = self._receive(posteriors, part, null)  # (arcs, R)
             new = torch.addmm(new, own * received, part.label.T)
         return new
 
-    def _receive(
-        self, posteriors: Tensor, part: Part, far: Tensor, null: Tensor | None
-    ) -> Tensor:
+    def _receive(self, posteriors: Tensor, part: Part, null: Tensor | None) -> Tensor:
         """Compute what each arc receives from one type of neighbours, before labels."""
         near_end, far_end = self.arcs.head, self.arcs.dep
         if part.type not in COMMON_HEAD:
             near_end, far_end = far_end, near_end
-        sent = (posteriors @ part.far_label) * far  # (arcs, R)
+        sent = (posteriors @ part.far_label) * part.far.index_select(0, far_end)
         if null is None:
             nodes = sent.new_zeros(self.n_nodes, sent.shape[1])
             nodes = nodes.index_add(0, near_end, sent)  # (nodes, R)
         else:
-            nodes = null.index_add(0, near_end, sent - far * part.far_label[0])
+            by_null = part.far.index_select(0, far_end) * part.far_label[0]
+            nodes = null.index_add(0, near_end, sent - by_null)
         if part.type in (GRANDCHILD, GRANDPARENT):
             return nodes.index_select(0, far_end)
         received = nodes.index_select(0, near_end)
