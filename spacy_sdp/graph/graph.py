@@ -222,8 +222,8 @@ class SemanticGraph:
         token (Token | int): A token of the graph's Doc, or its index.
         RETURNS (Optional[str]): The sense, or None.
 
-        >>> SemanticGraph.from_arcs(doc, [], frames={5: "v:e-i-p"}).frame(doc[5])
-        'v:e-i-p'
+        >>> SemanticGraph.from_arcs(doc, [], frames={5: "v:e-x-x"}).frame(doc[5])
+        'v:e-x-x'
         """
         i = self._position(token)
         return (self._index.frames or {}).get(i)

@@ -1,4 +1,4 @@
-"""The frames of words: their senses, such as `v:e-i-p` for a transitive verb."""
+"""The frames of words: their senses, such as `v:e-x-x` for a transitive verb."""
 
 from __future__ import annotations
 
