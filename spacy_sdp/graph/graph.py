@@ -287,7 +287,7 @@ class SemanticGraph:
         >>> graph.clauses()
         [Clause(The shy cat | wants | to eat), Clause(The shy cat | eat)]
         """
-        from .clauses import extract_clauses
+        from .extraction import extract_clauses
 
         return extract_clauses(self, conjuncts=conjuncts)
 
