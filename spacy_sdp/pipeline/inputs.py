@@ -53,7 +53,7 @@ def _inputs(model: Model[Any, Any]) -> Iterator[tuple[str, Callable[[Doc], bool]
             name = _upstream(node.upstream_name, "tok2vec")
             yield f"the vectors of '{name}'", _has_tensor
         elif node.name == "static_vectors":
-            yield "word vectors, in nlp.vocab.vectors", _has_vectors
+            yield "the word vectors of nlp.vocab", _has_vectors
         for column in node.attrs.get("columns", ()):
             attr = NAMES.get(column, column)
             if attr in SETTERS:

@@ -86,7 +86,7 @@ def test_missing_word_vectors_are_named():
     nlp = spacy.blank("en")
     nlp.add_pipe("sdp_meanfield", source=source)
     with (
-        pytest.warns(UserWarning, match="needs word vectors, in nlp.vocab.vectors"),
+        pytest.warns(UserWarning, match="needs the word vectors of nlp.vocab"),
         pytest.raises(IndexError),
     ):
         nlp("Dogs bark.")
