@@ -49,7 +49,7 @@ def score(gold: list[Record], system: list[Record]) -> dict[str, Any]:
     scores = score_sentences(gold, system)["with_tops"]
     labels = sorted(scores["per_label"].items(), key=lambda item: -item[1]["gold"])
     return {
-        **{name: 100 * scores[name] for name in SCORES},
+        **{name: 100 * scores[name] for name in (*SCORES, "PF", "FF")},
         "by_length": dict(score_by_length(gold, system)),
         "by_label": {label: 100 * row["f"] for label, row in labels},
     }

@@ -1,4 +1,4 @@
-"""Train systems and parse test data. Completed runs are skipped."""
+"""Train systems and parse test data. Completed runs are skipped, others resumed."""
 
 from __future__ import annotations
 
@@ -101,11 +101,15 @@ def _run(config: Config, corpus: Path, output: Path, gpu_id: int) -> None:
     for path in (record, *parses.values()):
         path.unlink(missing_ok=True)
     output.mkdir(parents=True, exist_ok=True)
-    config.to_disk(output / "config.cfg")
+    path, checkpoint = output / "config.cfg", output / "checkpoint.zip"
+    if not path.exists() or path.read_text(encoding="utf8") != config.to_str():
+        checkpoint.unlink(missing_ok=True)
+        config.to_disk(path)
     gpu = ("--gpu-id", gpu_id)
-    _spacy("train", output / "config.cfg", "--output", output, *gpu)
-    for path, parse in parses.items():
-        _spacy("apply", output / "model-best", path, parse, "--force", *gpu)
+    resume = ("--resume",) if checkpoint.exists() else ()
+    _spacy("sdp", "train", path, "--output", output, *gpu, *resume)
+    for test, parse in parses.items():
+        _spacy("apply", output / "model-best", test, parse, "--force", *gpu)
     write_json(record, inputs)
 
 

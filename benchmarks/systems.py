@@ -15,6 +15,21 @@ BELIEF_PROPAGATION = {"@misc": "spacy_sdp.belief_propagation.v1"}
 UNLABELLED = {"null_factors": False}
 # All scores have the same width.
 JOINT = {"scores": "joint", "label_width": None}
+# The paper's parser, and the one that the configs recommend, whatever the config.
+PUBLISHED = {
+    "supervise": "last",
+    "exclude_self": False,
+    "null_factors": True,
+    "train_iterations": 2,
+    "predict_iterations": 10,
+}
+RECOMMENDED = {
+    "supervise": "all",
+    "exclude_self": True,
+    "null_factors": False,
+    "train_iterations": 2,
+    "predict_iterations": 3,
+}
 
 
 @dataclass(frozen=True)
@@ -38,7 +53,11 @@ SYSTEMS = {
         "unlabelled belief propagation", {"scores": "unlabelled"}, BELIEF_PROPAGATION
     ),
     "labelled": System("labelled mean field"),
-    # The other systems are variants, for `learning.py`.
+    "published": System("labelled, as published", {**JOINT, "prune": 0.0}, PUBLISHED),
+    "recommended": System(
+        "labelled, as recommended", {"scores": "factored", "prune": 0.01}, RECOMMENDED
+    ),
+    # The other systems are variants, one for each setting.
     "first-order-unlabelled": System(
         "first order, arcs and labels apart", {"scores": "unlabelled"}, FIRST_ORDER
     ),
@@ -54,6 +73,9 @@ SYSTEMS = {
     ),
     "labelled-last": System(
         "labelled, last iteration trained", inference={"supervise": "last"}
+    ),
+    "labelled-frames": System(
+        "labelled, with frames", {"frames": True, "min_frame_count": 2}
     ),
 }
 # The systems that the paper compares.

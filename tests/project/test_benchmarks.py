@@ -95,9 +95,9 @@ def test_the_table_of_the_paper_has_what_was_trained(tmp_path, monkeypatch, caps
     for folder, names in {
         "corpus/dm": ("id", "ood"),
         "corpus/psd": ("ood",),
-        "training/dm/labelled-0": ("id", "ood"),
-        "training/dm/unlabelled-0": ("ood",),
-        "training/psd/labelled-0": ("ood",),
+        "training/paper/dm/published-0": ("id", "ood"),
+        "training/paper/psd/published-0": ("ood",),
+        "training/columns/dm/unlabelled-0": ("ood",),
     }.items():
         (tmp_path / folder).mkdir(parents=True)
         for name in names:
@@ -106,11 +106,14 @@ def test_the_table_of_the_paper_has_what_was_trained(tmp_path, monkeypatch, caps
     arguments += [str(tmp_path / "training"), "--out", str(tmp_path)]
     monkeypatch.setattr(sys, "argv", arguments)
     paper.main()
-    assert capsys.readouterr().out.splitlines()[2:6] == [
-        "| system | DM ID LF | DM OOD LF | PSD OOD LF |",
-        "|---|---|---|---|",
-        "| labelled mean field | 100.00 | 100.00 | 100.00 |",
-        "| unlabelled mean field |  | 100.00 |  |",
+    rows = [line.split(" | ") for line in capsys.readouterr().out.splitlines()]
+    assert rows[2][:6] == [
+        *("| system", "DM ID LF", "DM ID UF", "DM ID LM", "DM ID PF", "DM OOD LF")
+    ]
+    assert rows[4][0] == "| labelled, as published, paper.cfg"
+    assert set(rows[4][1:-1]) == {"100.00"}
+    assert rows[5][:6] == [
+        *("| unlabelled mean field, columns.cfg", "", "", "", "", "100.00")
     ]
     assert {path.name for path in tmp_path.glob("paper.*")} == {
         "paper.json",

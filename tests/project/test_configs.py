@@ -279,7 +279,9 @@ def test_the_paper_has_20_epochs_of_pas_and_psd():
     config = CONFIGS / "paper.cfg"
     for formalism, epochs in {"dm": 30, "pas": 20, "psd": 20}.items():
         training = load_config(
-            config, overrides=paper.FORMALISMS[formalism], interpolate=True
+            config,
+            overrides=paper.OVERRIDES.get(("paper", formalism), {}),
+            interpolate=True,
         )["training"]
         steps = epochs * training["eval_frequency"]
         assert training["max_steps"] == steps

@@ -1,6 +1,7 @@
 """What the project runs besides spaCy's own commands."""
 
 import re
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -114,7 +115,7 @@ def test_section_20_becomes_the_development_data(tmp_path):
         sentence.id = number
     sdp.write(sentences, tmp_path / "en.psd.sdp")
     sdp.write(sentences[:1], tmp_path / "en.id.psd.sdp")
-    script = ROOT / "scripts" / "split_sdp2015.py"
+    script = ROOT / "scripts" / "paper_corpus.py"
     command = [sys.executable, script, tmp_path, tmp_path / "out", "psd"]
     done = subprocess.run(command, stderr=subprocess.PIPE, text=True)
     assert done.returncode == 1
@@ -131,6 +132,40 @@ def test_section_20_becomes_the_development_data(tmp_path):
         "id": ["20001001"],
         "ood": ["22000001", "22015002", "22100003"],
     }
+
+
+def test_the_corpus_of_the_paper_is_made_from_deepbank(tmp_path):
+    pytest.importorskip("delphin")
+    pytest.importorskip("lemminflect")
+    script = ROOT / "scripts" / "paper_corpus.py"
+    profiles = {"wsj00a": 2, "wsj19d": 1, "wsj20a": 1, "ws201": 5, "bcs": 3}
+
+    def convert(*formalisms):
+        command = [sys.executable, script, tmp_path, tmp_path / "out", *formalisms]
+        done = subprocess.run(command, stderr=subprocess.PIPE, text=True)
+        return done.stderr.splitlines()[-1] if done.returncode else None
+
+    for name, size in profiles.items():
+        folder = tmp_path / name
+        folder.mkdir()
+        write_profile(folder)
+        rows = range(size)
+        write_relation(folder, "item", *((i, TEXT, 1, "") for i in rows))
+        write_relation(folder, "parse", *((i, i, yy(TOKENS)) for i in rows))
+        write_relation(folder, "tree", *((i, 1) for i in rows))
+        write_relation(folder, "result", *((i, 0, MRS) for i in rows))
+    error = f"{tmp_path} has no profile wsj21*, for id.spacy."
+    assert convert("dm") == error
+    assert not (tmp_path / "out").exists()
+    (tmp_path / "wsj20a").rename(tmp_path / "wsj21a")
+    shutil.copytree(tmp_path / "wsj21a", tmp_path / "wsj20b")
+    assert "has profiles, which can only become dm" in convert("dm", "psd")
+    assert convert("dm") is None
+    counts = {
+        path.stem: len(list(docbin.read(path)))
+        for path in (tmp_path / "out/dm").iterdir()
+    }
+    assert counts == {"train": 3, "dev": 1, "id": 1, "ood": 3}
 
 
 def test_a_model_card_has_scores_and_licences(tmp_path):

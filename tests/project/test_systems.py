@@ -1,5 +1,7 @@
 """The systems that are compared, and how they are trained."""
 
+import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -19,7 +21,7 @@ systems = pytest.importorskip("systems")
 experiment = pytest.importorskip("experiment")
 
 
-@pytest.mark.parametrize("config", ["quick", "paper"])
+@pytest.mark.parametrize("config", ["quick", "columns", "paper"])
 @pytest.mark.parametrize("name", systems.SYSTEMS)
 def test_all_systems_are_settings_of_all_configs(name, config):
     config = load_config(ROOT / "configs" / f"{config}.cfg")
@@ -86,6 +88,11 @@ def test_what_is_done_is_skipped_until_its_inputs_change(corpus, tmp_path, capfd
     # An interrupted system has no record.
     (folder / "inputs.json").unlink()
     assert not run()
+    # A checkpoint with other settings is not resumed.
+    (folder / "inputs.json").unlink()
+    (folder / "config.cfg").write_text("[paths]")
+    (folder / "checkpoint.zip").write_text("of another training run")
+    assert not run()
     docbin.write(list(sdp.read(EXAMPLES))[:5], corpus / "test.spacy")
     assert not run()
     assert len(list(docbin.read(folder / "test.spacy"))) == 5
@@ -94,3 +101,36 @@ def test_what_is_done_is_skipped_until_its_inputs_change(corpus, tmp_path, capfd
         load_config(folder / "config.cfg").to_str()
     )
     assert run(**{"training.max_steps": 2})
+
+
+def test_interrupted_training_is_resumed(corpus, tmp_path, capfd):
+    overrides = {"training.max_steps": 2, "training.eval_frequency": 1}
+
+    def run():
+        experiment.run_systems(
+            ROOT / "configs" / "quick.cfg",
+            corpus,
+            tmp_path / "out",
+            systems=["first-order"],
+            overrides=overrides,
+        )
+
+    run()
+    folder = tmp_path / "out" / "first-order-0"
+    (folder / "inputs.json").unlink()
+    options = ["--output", folder, "--steps", "1"]
+    train = [sys.executable, "-m", "spacy", "sdp", "train", folder / "config.cfg"]
+    # The second step ends with a checkpoint of its own, as if it was interrupted then.
+    process = subprocess.Popen([*train, *options], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    for line in process.stdout:
+        if (folder / "checkpoint.zip").exists() or line.split()[:2] == ["0", "0"]:
+            process.send_signal(signal.SIGTERM)
+            break
+    process.communicate()
+    assert process.returncode == 128 + signal.SIGTERM
+    capfd.readouterr()
+    run()
+    assert "Resuming after" in capfd.readouterr().out
+    assert not (folder / "checkpoint.zip").exists()
+    assert len(list(docbin.read(folder / "test.spacy"))) == 4
