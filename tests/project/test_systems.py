@@ -1,18 +1,21 @@
 """The systems that are compared, and how they are trained."""
 
 import signal
-import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 import srsly
+from spacy.cli.train import train
 from spacy.util import load_config, load_model_from_config, registry
 from thinc.api import Config
 from util import tiny_tok2vec
 
 from spacy_sdp.data import EXAMPLES
 from spacy_sdp.formats import docbin, sdp
+from spacy_sdp.training.checkpoint import identify
+from spacy_sdp.training.resume import ResumableLoop
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "benchmarks"))
@@ -66,71 +69,62 @@ def corpus(tmp_path):
     return folder
 
 
-def test_what_is_done_is_skipped_until_its_inputs_change(corpus, tmp_path, capfd):
-    def run(**overrides):
-        settings = {"training.max_steps": 1, **overrides}
+@pytest.fixture
+def run_system(corpus, tmp_path, capfd):
+    """Returns a function that trains a system, and returns the console output."""
+
+    def run(max_steps=1):
         experiment.run_systems(
             ROOT / "configs" / "quick.cfg",
             corpus,
             tmp_path / "out",
             systems=["first-order"],
-            overrides=settings,
+            overrides={"training.max_steps": max_steps},
         )
-        return "already complete" in capfd.readouterr().out
+        return capfd.readouterr().out
 
+    return run
+
+
+def test_what_is_done_is_skipped_until_its_inputs_change(run_system, corpus, tmp_path):
+    done = "already complete"
     folder = tmp_path / "out" / "first-order-0"
-    assert not run()
+    assert done not in run_system()
     config = load_config(folder / "config.cfg")
     block = config["components"]["sdp_meanfield"]["model"]["inference"]
     assert block == {"@misc": "spacy_sdp.first_order.v1"}
     assert len(list(docbin.read(folder / "test.spacy"))) == 4
-    assert run()
-    # An interrupted system has no record.
-    (folder / "inputs.json").unlink()
-    assert not run()
-    # A checkpoint with other settings is not resumed.
+    assert done in run_system()
+    # An interrupted system has no record. A checkpoint of other settings is removed.
     (folder / "inputs.json").unlink()
     (folder / "config.cfg").write_text("[paths]")
     (folder / "checkpoint.zip").write_text("of another training run")
-    assert not run()
+    assert done not in run_system()
     docbin.write(list(sdp.read(EXAMPLES))[:5], corpus / "test.spacy")
-    assert not run()
+    assert done not in run_system()
     assert len(list(docbin.read(folder / "test.spacy"))) == 5
-    assert not run(**{"training.max_steps": 2})
+    assert done not in run_system(max_steps=2)
     assert srsly.read_json(folder / "inputs.json")["config"] == (
         load_config(folder / "config.cfg").to_str()
     )
-    assert run(**{"training.max_steps": 2})
+    assert done in run_system(max_steps=2)
 
 
-def test_interrupted_training_is_resumed(corpus, tmp_path, capfd):
-    overrides = {"training.max_steps": 2, "training.eval_frequency": 1}
-
-    def run():
-        experiment.run_systems(
-            ROOT / "configs" / "quick.cfg",
-            corpus,
-            tmp_path / "out",
-            systems=["first-order"],
-            overrides=overrides,
-        )
-
-    run()
+def test_interrupted_training_is_resumed(run_system, tmp_path):
+    run_system(max_steps=2)
     folder = tmp_path / "out" / "first-order-0"
     (folder / "inputs.json").unlink()
-    options = ["--output", folder, "--steps", "1"]
-    train = [sys.executable, "-m", "spacy", "sdp", "train", folder / "config.cfg"]
-    # The second step ends with a checkpoint of its own, as if it was interrupted then.
-    process = subprocess.Popen([*train, *options], stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    for line in process.stdout:
-        if (folder / "checkpoint.zip").exists() or line.split()[:2] == ["0", "0"]:
-            process.send_signal(signal.SIGTERM)
-            break
-    process.communicate()
-    assert process.returncode == 128 + signal.SIGTERM
-    capfd.readouterr()
-    run()
-    assert "Resuming after" in capfd.readouterr().out
+    # A signal that arrives in the first step.
+    loop = ResumableLoop(
+        folder,
+        folder / "checkpoint.zip",
+        identify(load_config(folder / "config.cfg", interpolate=True), None, -1),
+        minutes=15,
+        steps=0,
+        note_signals=lambda: nullcontext([signal.SIGTERM]),
+    )
+    with loop.installed():
+        train(folder / "config.cfg", folder)
+    assert "Resuming after 1 steps" in run_system(max_steps=2)
+    assert (folder / "inputs.json").exists()
     assert not (folder / "checkpoint.zip").exists()
-    assert len(list(docbin.read(folder / "test.spacy"))) == 4
