@@ -245,7 +245,7 @@ def main() -> None:
             (args.training / encoder).glob(f"{system}-[0-9]*")
         )
         for encoder, suffix in ENCODERS.items()
-        for system in COMPARED
+        for system in SYSTEMS
     }
     results = collect(args.corpus, SPLITS, systems, args.pipelines)
     if not results:
