@@ -74,7 +74,7 @@ class Batch:
             starts = [sentence.start for sentence in sentences(doc)]
             groups = numpy.split(words, numpy.searchsorted(words, starts[1:]))
             found += [Words(number, group) for group in groups if len(group)]
-        # The LSTM requires the longest first, and equal lengths form a block.
+        # Sentences of the same length form a block, so they have to be adjacent.
         found.sort(key=len, reverse=True)
         return cls(docs, found)
 

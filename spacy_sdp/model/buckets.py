@@ -12,6 +12,7 @@ from spacy_transformers.data_classes import WordpieceBatch
 from thinc.api import ArgsKwargs, Model
 from transformers.utils.generic import ModelOutput
 
+from .partition import partition
 from .precision import Precision, autocast
 
 # The overhead of one more bucket, in word pieces: mostly a pass over all weights.
@@ -102,37 +103,10 @@ def find_buckets(wordpieces: WordpieceBatch, max_pieces: int) -> list[Bucket]:
     lengths = [max(1, int(length)) for length in mask.sum(axis=1)]
     is_left = mask[:, 0].sum() < mask[:, -1].sum()
     buckets = []
-    for rows in partition(lengths, max_pieces):
+    for rows in partition(lengths, max_pieces, call_cost=CALL_COST):
         longest = lengths[rows[-1]]
         columns = slice(width - longest, width) if is_left else slice(longest)
         buckets.append(Bucket(rows, columns))
-    return buckets
-
-
-def partition(lengths: Sequence[int], max_pieces: int) -> list[list[int]]:
-    """Find the partition with the lowest cost: padded sizes plus call overhead.
-
-    lengths (Sequence[int]): The length of each span.
-    max_pieces (int): Maximum size of a bucket; a longer span has its own bucket.
-    RETURNS (List[List[int]]): The spans of each bucket, in ascending length.
-    """
-    order = sorted(range(len(lengths)), key=lengths.__getitem__)
-    # For the first 0, 1, 2, … spans: the lowest cost, and the start of the last bucket.
-    costs, begins = [0], [0]
-    for end, span in enumerate(order, start=1):
-        longest = lengths[span]
-        first = max(0, end - max(1, max_pieces // longest))
-        cost, begin = min(
-            (costs[begin] + (end - begin) * longest, begin)
-            for begin in range(first, end)
-        )
-        costs.append(cost + CALL_COST)
-        begins.append(begin)
-    buckets = []
-    end = len(order)
-    while end:
-        buckets.append(order[begins[end] : end])
-        end = begins[end]
     return buckets
 
 

@@ -23,6 +23,7 @@ arcs of a list.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from functools import reduce
 from typing import NamedTuple
@@ -34,8 +35,9 @@ from torch.nn.functional import pad
 from .arcs import Arcs, valid_arcs
 from .factors import CO_PARENT, COMMON_HEAD, GRANDCHILD, GRANDPARENT, SIBLING, Part
 
-# Maximum size of intermediate results, in numbers: a few megabytes.
-CELLS_AT_ONCE = 500_000
+# Maximum size of intermediate results, in numbers: a few megabytes. Between the arcs of
+# a list, smaller ones are not faster.
+CELLS_AT_ONCE, PRUNED_CELLS_AT_ONCE = 500_000, 2_000_000
 
 
 def iterate(
@@ -243,7 +245,9 @@ class PrunedMeanField:
         """
         self.first_order = first_order
         self.arcs = arcs
-        self.parts = parts
+        self.parts = parts = [
+            piece for part in parts for piece in _split_rank(part, len(arcs.head))
+        ]
         self.exclude_self = exclude_self
         self.own = [
             part.head.index_select(0, arcs.head) * part.dep.index_select(0, arcs.dep)
@@ -282,6 +286,15 @@ class PrunedMeanField:
             return nodes.index_select(0, far_end)
         received = nodes.index_select(0, near_end)
         return received - sent if self.exclude_self else received
+
+
+def _split_rank(part: Part, n_arcs: int) -> list[Part]:
+    """Split a part into parts of lower rank, whose scores add up to its own."""
+    pieces = math.ceil(n_arcs * part.label.shape[1] / PRUNED_CELLS_AT_ONCE)
+    if pieces <= 1:
+        return [part]
+    tables = (table.chunk(pieces, dim=-1) for table in part[1:])
+    return [Part(part.type, *piece) for piece in zip(*tables, strict=True)]
 
 
 def _sent_by_null(part: Part, node_sentence: Tensor) -> Tensor:

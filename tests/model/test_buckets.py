@@ -11,8 +11,9 @@ from spacy_transformers.layers import TransformerModel as HFTransformerModel
 from thinc.api import set_dropout_rate
 from transformers import BertTokenizerFast, XLNetConfig, XLNetModel
 
-from spacy_sdp.model.buckets import CALL_COST, partition
+from spacy_sdp.model.buckets import CALL_COST
 from spacy_sdp.model.encoder import TransformerModel
+from spacy_sdp.model.partition import partition
 from spacy_sdp.model.span_getter import make_sentence_spans
 
 CONFIG = {"use_fast": True}
@@ -53,7 +54,7 @@ def pieces_of(batch: FullTransformerBatch, name="last_hidden_state"):
 
 @given(st.lists(st.integers(1, 60), max_size=12), st.sampled_from([1, 40, 100, 10_000]))
 def test_a_partition_has_each_span_once_in_buckets_of_bounded_size(lengths, max_pieces):
-    buckets = partition(lengths, max_pieces)
+    buckets = partition(lengths, max_pieces, call_cost=CALL_COST)
     assert sorted(span for bucket in buckets for span in bucket) == [
         *range(len(lengths))
     ]
@@ -78,7 +79,7 @@ def test_no_other_partition_costs_less(lengths):
         else float("inf")
         for split in splits
     )
-    found = partition(lengths, 10**6)
+    found = partition(lengths, 10**6, call_cost=CALL_COST)
     assert cost([[lengths[span] for span in bucket] for bucket in found]) == least
 
 

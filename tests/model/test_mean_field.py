@@ -154,6 +154,17 @@ def test_the_size_of_chunks_changes_nothing(monkeypatch, cells):
     assert_close(infer(step, iterations=2)[-1], expected)
 
 
+@pytest.mark.parametrize("cells", [1, 30, 100])
+def test_parts_of_lower_rank_add_up(monkeypatch, cells):
+    problem = Problem([4, 3], 3, tied=False, rank=5)
+    rows = problem.valid.nonzero().flatten()
+    expected = infer(problem.pruned(rows), iterations=2)[-1]
+    monkeypatch.setattr("spacy_sdp.model.mean_field.PRUNED_CELLS_AT_ONCE", cells)
+    step = problem.pruned(rows)
+    assert len(step.parts) > 4
+    assert_close(infer(step, iterations=2)[-1], expected)
+
+
 @KINDS
 def test_nothing_to_do(kind):
     problem = Problem([2], 2, tied=True)

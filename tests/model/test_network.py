@@ -1,6 +1,10 @@
+import weakref
+
 import pytest
 import torch
 from torch.testing import assert_close
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 from util import make_settings
 
 from spacy_sdp.model.arcs import split_by_pairs
@@ -98,6 +102,43 @@ def test_strips_do_not_change_posteriors(settings):
         assert_close(list(found), list(expected), rtol=0, atol=1e-5)
 
 
+class PeakMemory(TorchDispatchMode):
+    """The largest number of bytes that new tensors take at the same time."""
+
+    def __init__(self):
+        super().__init__()
+        self.sizes, self.now, self.peak = {}, 0, 0
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        output = function(*args, **(kwargs or {}))
+        for tensor in tree_leaves(output):
+            if isinstance(tensor, torch.Tensor):
+                storage = tensor.untyped_storage()
+                if storage._cdata not in self.sizes:
+                    self.sizes[storage._cdata] = storage.nbytes()
+                    self.now += storage.nbytes()
+                    weakref.finalize(storage, self.free, storage._cdata)
+        self.peak = max(self.peak, self.now)
+        return output
+
+    def free(self, storage):
+        self.now -= self.sizes.pop(storage)
+
+
+@pytest.mark.parametrize("settings", [{}, FACTORED, UNLABELLED, FRAMES], ids=str)
+def test_memory_is_linear_in_the_length_of_a_sentence(settings):
+    network = make_network(max_pairs=5000, **PRUNE, **settings).eval()
+    peaks = []
+    for length in (200, 400):
+        words = random_words([length])
+        with torch.no_grad(), PeakMemory() as memory:
+            posteriors = network(words, [length], None, hashes_of(words))
+        # All words have the largest number of candidates.
+        assert len(posteriors.arcs) == 10 * length
+        peaks.append(memory.peak)
+    assert 1.5 < peaks[1] / peaks[0] < 2.1
+
+
 def test_a_score_that_is_no_number_is_seen_in_any_strip():
     network = make_network(max_pairs=1, **PRUNE).eval()
     words = random_words([6])
@@ -173,7 +214,9 @@ def test_batches_are_split_by_pairs_of_nodes():
     assert list(split_by_pairs([], 5)) == []
 
 
-def test_packed_lstm_equals_one_without_packing():
+@pytest.mark.parametrize("nodes_in_bucket", [1, 8, 1000])
+def test_lstm_in_buckets_equals_one_without_padding(monkeypatch, nodes_in_bucket):
+    monkeypatch.setattr("spacy_sdp.model.layers.NODES_IN_BUCKET", nodes_in_bucket)
     torch.manual_seed(0)
     lstm = BiLSTM(WIDTH, 5, 2, dropout=0.0)
     sizes = [4, 3, 3, 1]
