@@ -2,9 +2,8 @@
 
     python benchmarks/processes.py --model en_sdp_dm_sm
 
-repeatedly starts the command on a long file. As soon as it writes output, it is sent
-Ctrl-C, a worker is killed, or the parent is terminated. (Requires `ps`, as on Linux and
-macOS.)
+repeatedly starts the command on a long file. As soon as it writes output, some or all
+of its processes receive a signal. (Requires `ps`, as on Linux and macOS.)
 """
 
 from __future__ import annotations
@@ -23,11 +22,14 @@ from tempfile import TemporaryDirectory
 
 # Seconds until a command counts as hanging.
 PATIENCE = 60
+# The signals, and the processes that receive them.
 FAULTS = {
-    "Ctrl-C": signal.SIGINT,
-    "worker killed": signal.SIGKILL,
-    "parent terminated": signal.SIGTERM,
-    "parent killed": signal.SIGKILL,
+    "Ctrl-C": (signal.SIGINT, "all"),
+    "worker killed": (signal.SIGKILL, "worker"),
+    "parent terminated": (signal.SIGTERM, "parent"),
+    "all terminated": (signal.SIGTERM, "all"),
+    "terminal closed": (signal.SIGHUP, "all"),
+    "parent killed": (signal.SIGKILL, "parent"),
 }
 
 
@@ -110,12 +112,11 @@ def try_fault(fault: str, model: str | Path, texts: Path, folder: Path) -> Outco
             parent.kill()
             raise SystemExit(f"parse did not start: {parent.communicate()[1]}")
         start = time.monotonic()
-        if fault == "Ctrl-C":
-            # Send it to all processes, as a terminal does.
-            os.killpg(parent.pid, FAULTS[fault])
+        number, target = FAULTS[fault]
+        if target == "all":
+            os.killpg(parent.pid, number)
         else:
-            victim = workers[0] if fault == "worker killed" else parent.pid
-            os.kill(victim, FAULTS[fault])
+            os.kill(parent.pid if target == "parent" else workers[0], number)
         everybody = [parent.pid, *workers]
         wait_until(lambda: not any(map(is_running, everybody)))
         seconds = time.monotonic() - start

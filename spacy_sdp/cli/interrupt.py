@@ -1,10 +1,10 @@
-"""Handling of Ctrl-C and of signals that end a command."""
+"""Handling of Ctrl-C and of other signals that end a command."""
 
 from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Generic, NoReturn, TypeVar
@@ -77,6 +77,38 @@ def signals_held() -> Iterator[None]:
 
 
 @contextmanager
+def _handle_first(handle: Callable[[int], None]) -> Iterator[None]:
+    """Handle a signal that asks the command to end.
+
+    A second signal has its usual effect. Signals that are ignored, as by `nohup`, are
+    still ignored.
+
+    handle (Callable[[int], None]): Receives the number of the signal.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        # Only the main thread can handle signals.
+        yield
+        return
+    handlers = {each: signal.getsignal(each) for each in (signal.SIGINT, *ENDING)}
+
+    def restore() -> None:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+
+    def handle_one(number: int, frame: FrameType | None) -> None:
+        restore()
+        handle(number)
+
+    for number, handler in handlers.items():
+        if handler != signal.SIG_IGN:
+            signal.signal(number, handle_one)
+    try:
+        yield
+    finally:
+        restore()
+
+
+@contextmanager
 def note_signals() -> Iterator[list[int]]:
     """Record a signal that asks the command to end, so that it can end when ready.
 
@@ -86,33 +118,15 @@ def note_signals() -> Iterator[list[int]]:
     YIELDS (List[int]): An empty list, to which the number of the signal is added.
     """
     noted: list[int] = []
-    if threading.current_thread() is not threading.main_thread():
-        # Only the main thread can handle signals.
+    with _handle_first(noted.append):
         yield noted
-        return
-    handlers = {each: signal.getsignal(each) for each in (signal.SIGINT, *ENDING)}
-
-    def restore() -> None:
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
-
-    def note(number: int, frame: FrameType | None) -> None:
-        noted.append(number)
-        restore()
-
-    for number, handler in handlers.items():
-        if handler != signal.SIG_IGN:
-            signal.signal(number, note)
-    try:
-        yield noted
-    finally:
-        restore()
 
 
 class Interruptible(Generic[Item]):
-    """Items that end early at Ctrl-C, but not while an item is processed.
+    """Items that end early, but not while an item is processed.
 
-    A second Ctrl-C has its usual effect.
+    They end if a signal asks the command to end, or if a process dies after the first
+    item. Signals are handled as by `note_signals`.
     """
 
     def __init__(self, items: Iterable[Item]) -> None:
@@ -121,32 +135,31 @@ class Interruptible(Generic[Item]):
         items (Iterable[Item]): The items.
         """
         self.items = items
-        self.interrupted = False
+        self.signal: int | None = None
+        self.error: ChildProcessError | None = None
         self._waiting = False
 
     def __iter__(self) -> Iterator[Item]:
-        with self._handler():
+        with _handle_first(self._end):
             iterator = iter(self.items)
-            while not self.interrupted:
+            is_first = True
+            while self.signal is None:
                 try:
                     self._waiting = True
                     item = next(iterator)
                 except (KeyboardInterrupt, StopIteration):
                     return
+                except ChildProcessError as error:
+                    if is_first:
+                        raise
+                    self.error = error
+                    return
                 finally:
                     self._waiting = False
                 yield item
+                is_first = False
 
-    @contextmanager
-    def _handler(self) -> Iterator[None]:
-        before = signal.signal(signal.SIGINT, self._interrupt)
-        try:
-            yield
-        finally:
-            signal.signal(signal.SIGINT, before)
-
-    def _interrupt(self, number: int, frame: FrameType | None) -> None:
-        if self.interrupted or self._waiting:
-            self.interrupted = True
+    def _end(self, number: int) -> None:
+        self.signal = number
+        if self._waiting:
             raise KeyboardInterrupt
-        self.interrupted = True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import closing
@@ -16,10 +17,10 @@ from ..graph.extensions import DEFAULT_ATTR
 from ..pipeline.batches import Parsed
 from ..pipeline.loading import MODEL_HELP, load_pipeline
 from ._app import sdp
-from ._messages import warn
+from ._messages import fail, warn
 from ._util import check_output, user_errors
 from .folder import is_output_folder, parse_to_folder
-from .interrupt import INTERRUPTED, Interruptible, exit_on_signals
+from .interrupt import SHELL_OFFSET, Interruptible, exit_on_signals
 from .progress import Progress
 from .results import (
     OUTPUT_FORMATS,
@@ -177,10 +178,11 @@ def parse_cli(
     files, or "doc" in .spacy files), "reason" and "row", and the other texts are
     parsed.
 
-    Exit codes: 0 on success, even if --errors lists texts; 1 for an error, or if a
-    process of --n-process died, with a line on stderr that starts with ✘ (no file is
-    written); 2 for wrong options; 130 after Ctrl-C, when the results so far are written
-    to a complete file; 143 after SIGTERM and 129 after SIGHUP, without a file.
+    Exit codes: 0 on success, even if --errors lists texts; 1 for an error, with a line
+    on stderr that starts with ✘ (no file is written); 2 for wrong options; 130 after
+    Ctrl-C, 143 after SIGTERM and 129 after SIGHUP, when the results so far are written
+    to a complete file. If a process of --n-process died, they are also written, and the
+    exit code is 1. A second signal ends the command without a file.
 
     If the output is a folder, Parquet, JSONL, CSV, TSV and text files, or folders of
     them, are parsed to Parquet files in it. Texts that cannot be parsed have the reason
@@ -261,9 +263,14 @@ def parse_cli(
     if errors.count:
         noun = "text was" if errors.count == 1 else "texts were"
         warn(f"{errors_path}: {errors.count} {noun} not parsed", err=True)
-    if results.interrupted:
-        warn("interrupted: the rest was not parsed", err=True)
-        raise typer.Exit(INTERRUPTED)
+    if results.error is not None:
+        fail(str(results.error), err=True)
+        raise typer.Exit(1)
+    if results.signal is not None:
+        name = signal.Signals(results.signal).name
+        how = "interrupted" if name == "SIGINT" else f"ended by {name}"
+        warn(f"{how}: the rest was not parsed", err=True)
+        raise typer.Exit(SHELL_OFFSET + results.signal)
 
 
 def _watch(

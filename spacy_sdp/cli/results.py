@@ -229,14 +229,15 @@ def _align(rows: list[list[str]]) -> Iterator[str]:
 
 
 def _lines(doc: Doc, graph: SemanticGraph) -> Iterator[str]:
+    tops = {*graph.tops}
     for span in sentences(doc):
         if not span.text.strip():
             continue
         yield " ".join(span.text.split())
-        heads = [token for token in span if graph.args(token) or token in graph.tops]
+        heads = [token for token in span if graph.args(token) or token in tops]
         width = max((display_width(token.text) for token in heads), default=0)
         for token in heads:
-            mark = "*" if token in graph.tops else " "
+            mark = "*" if token in tops else " "
             args = [f"{arc.label} {arc.dep.text}" for arc in graph.args(token)]
             space = " " * (width - display_width(token.text))
             yield f" {mark} {token.text}{space}  {', '.join(args)}".rstrip()

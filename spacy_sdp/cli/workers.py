@@ -25,7 +25,7 @@ from spacy.util import minibatch
 from ..formats import docbin
 from ..pipeline.batches import Parsed, parse_batch
 from ..pipeline.loading import load_pipeline
-from .interrupt import signals_held
+from .interrupt import ENDING, signals_held
 from .texts import Input
 
 # Pending batches for each worker, so that no worker waits for its next batch.
@@ -94,14 +94,16 @@ def parse_in_processes(
     # which it does not have.
     context = multiprocessing.get_context("spawn")
     folder = TemporaryDirectory(prefix="spacy-sdp-")
-    executor = ProcessPoolExecutor(
-        n_process, context, initializer=_start, initargs=(folder.name,)
-    )
+    # Processes inherit blocked signals, also the one with which Python tracks
+    # semaphores, which would otherwise print warnings after SIGHUP.
+    with signals_held():
+        executor = ProcessPoolExecutor(
+            n_process, context, initializer=_start, initargs=(folder.name,)
+        )
     pending: deque[tuple[list[Input], Future[str]]] = deque()
     try:
         for batch in minibatch(inputs, batch_size):
-            # The executor may start a process here. Signals must neither interrupt this
-            # nor reach the workers, which a terminal also sends Ctrl-C to.
+            # The executor may start a process here, which a signal must not interrupt.
             with signals_held():
                 answer = executor.submit(
                     _work, model, threshold, folder.name, *_pack(batch)
@@ -113,8 +115,8 @@ def parse_in_processes(
             yield from _unpack(*pending.popleft(), nlp)
     except BrokenProcessPool:
         raise ChildProcessError(
-            "A worker process died. Did it run out of memory? Try a smaller "
-            "--n-process or --batch-size."
+            "A worker process died, and the rest was not parsed. Did it run out of "
+            "memory? Try a smaller --n-process or --batch-size."
         ) from None
     finally:
         for process in multiprocessing.active_children():
@@ -157,11 +159,15 @@ def _unpack(
 
 
 def _start(folder: str) -> None:
-    """Initialize a worker, which ignores Ctrl-C and ends with its parent.
+    """Initialize a worker, which ends with its parent.
+
+    It ignores signals, which terminals and schedulers send to all processes, so that
+    the parent can save the results.
 
     folder (str): The folder of results, which is deleted if the parent is gone.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for number in (signal.SIGINT, *ENDING):
+        signal.signal(number, signal.SIG_IGN)
     if hasattr(signal, "pthread_sigmask"):
         # Unblock the signals that were blocked when the worker was started.
         signal.pthread_sigmask(signal.SIG_SETMASK, [])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -101,6 +102,10 @@ def make_pictures(
     clause_indices = [
         ClauseIndex(each, number) for each in (graph, gold) if each is not None
     ]
+    tops, gold_tops = (
+        set[int]() if each is None else {top.i for top in each.tops}
+        for each in (graph, gold)
+    )
     for start, end in pairwise(_boundaries(graph, gold)):
         part = graph.doc[max(start, shown.start) : min(end, shown.end)]
         tokens = [token for token in part if not token.text.isspace()]
@@ -111,14 +116,14 @@ def make_pictures(
             [_caption(graph, token) if frames else token.text for token in tokens],
             part.text.strip(),
             index,
-            dict.fromkeys(_find_tops(graph, index), ""),
+            dict.fromkeys(_find_tops(tops, index), ""),
             _place_arcs(graph, index),
             is_dm=is_dm,
             clause_indices=clause_indices,
         )
         if gold is not None:
             picture.below = _place_arcs(gold, index)
-            _compare(picture, _find_tops(gold, index))
+            _compare(picture, _find_tops(gold_tops, index))
         yield picture
 
 
@@ -132,7 +137,7 @@ def _boundaries(graph: SemanticGraph, gold: SemanticGraph | None) -> list[int]:
 
 def _is_dm(graph: SemanticGraph) -> bool:
     try:
-        return find_roles(arc.label for arc in graph.indexed_arcs) is DM
+        return find_roles(Counter(arc.label for arc in graph.indexed_arcs)) is DM
     except ValueError:
         return False
 
@@ -145,13 +150,14 @@ def _caption(graph: SemanticGraph, token: Token) -> str:
 def _place_arcs(graph: SemanticGraph, index: dict[int, int]) -> list[PlacedArc]:
     return [
         PlacedArc(index[head], index[dep], label, score)
-        for head, dep, label, score in graph.indexed_arcs
-        if head in index and dep in index
+        for i in index
+        for head, dep, label, score in graph.arcs_by_head.get(i, ())
+        if dep in index
     ]
 
 
-def _find_tops(graph: SemanticGraph, index: dict[int, int]) -> list[int]:
-    return [index[top.i] for top in graph.tops if top.i in index]
+def _find_tops(tops: set[int], index: dict[int, int]) -> list[int]:
+    return [number for i, number in index.items() if i in tops]
 
 
 def _compare(picture: Picture, gold_tops: list[int]) -> None:

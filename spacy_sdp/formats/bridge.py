@@ -38,11 +38,12 @@ def from_doc(doc: Doc, attr: str = DEFAULT_ATTR) -> Iterator[Record]:
             f"a Doc has no graph in Doc._.{attr} ({_excerpt(doc)}); was it saved "
             "without user data? Use DocBin(store_user_data=True)"
         )
+    tops = {top.i for top in graph.tops}
     spans = [(span, words) for span in sentences(doc) if (words := _words(span))]
     metas = _sentence_metas(doc, [len(words) for _, words in spans])
     for number, ((span, words), meta) in enumerate(zip(spans, metas, strict=True)):
-        _check_ends(span, words, graph)
-        sentence = _from_tokens(words, graph)
+        _check_ends(span, words, graph, tops)
+        sentence = _from_tokens(words, graph, tops)
         if not doc.has_unknown_spaces:
             sentence.text = span.text
             sentence.space_after = _space_after(span, last=number == len(spans) - 1)
@@ -218,9 +219,11 @@ def _words(span: Span) -> list[Token]:
     return [token for token in span if unknown or not token.text.isspace()]
 
 
-def _check_ends(span: Span, words: list[Token], graph: SemanticGraph) -> None:
+def _check_ends(
+    span: Span, words: list[Token], graph: SemanticGraph, tops: set[int]
+) -> None:
     """Raise an error for arcs across sentences or with whitespace tokens."""
-    indices, tops = {token.i for token in words}, graph.tops
+    indices = {token.i for token in words}
     for token in span:
         for arc in graph.args(token):
             if not {arc.head.i, arc.dep.i} <= indices:
@@ -229,21 +232,21 @@ def _check_ends(span: Span, words: list[Token], graph: SemanticGraph) -> None:
                     f"{arc.dep.text!r} (token {arc.dep.i}) is not between words "
                     f"of the same sentence ({_excerpt(graph.doc)})"
                 )
-        if token in tops and token.i not in indices:
+        if token.i in tops and token.i not in indices:
             raise FormatError(
                 f"the top {token.text!r} (token {token.i}) is not a word "
                 f"({_excerpt(graph.doc)})"
             )
 
 
-def _from_tokens(tokens: list[Token], graph: SemanticGraph) -> Record:
+def _from_tokens(tokens: list[Token], graph: SemanticGraph, tops: set[int]) -> Record:
     doc = graph.doc
     index = {token.i: i for i, token in enumerate(tokens)}
     arcs = [arc for token in tokens for arc in graph.args(token)]
     sentence = Record(
         words=[token.text for token in tokens],
         arcs=[(index[arc.head.i], index[arc.dep.i], arc.label) for arc in arcs],
-        tops=[index[top.i] for top in graph.tops if top.i in index],
+        tops=[number for i, number in index.items() if i in tops],
         lemmas=column(token.lemma_ or None for token in tokens),
         tags=column(token.tag_ or None for token in tokens),
         pos=column(token.pos_ or None for token in tokens),

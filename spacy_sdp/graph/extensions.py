@@ -164,10 +164,10 @@ def doc_clauses(doc: Doc, attr: str = DEFAULT_ATTR) -> list[Clause]:
 
 def span_clauses(span: Span, attr: str = DEFAULT_ATTR) -> list[Clause]:
     """Get the clauses whose verb is in a span; empty without a graph."""
-    inside = range(span.start, span.end)
-    return [
-        clause for clause in doc_clauses(span.doc, attr) if clause.verb.head.i in inside
-    ]
+    from .extraction import extract_clauses
+
+    graph = get_graph(span.doc, attr)
+    return [] if graph is None else extract_clauses(graph, span=span)
 
 
 def set_graph(doc: Doc, graph: SemanticGraph | None, attr: str = DEFAULT_ATTR) -> None:

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import TYPE_CHECKING
 
-from spacy.tokens import Token
+from spacy.tokens import Span, Token
 
 from .adjuncts import ADJUNCTS, find_question, is_condition, words_of
 from .arc import IndexedArc
 from .clauses import Clause
+from .index import GraphIndex
 from .inflection import find_aspect, find_tense, is_finite, is_passive
 from .negation import find_negations
 from .phrases import PREPOSITION_TAGS, Phrase
@@ -24,19 +25,23 @@ from .roles import (
     COMPLEMENTIZERS,
     INTERROGATIVES,
     SOURCES,
+    Roles,
     find_roles,
 )
-from .spans import sentence_numbers, sentences
+from .spans import sentence_of
 
 if TYPE_CHECKING:
     from .graph import SemanticGraph
 
 
-def extract_clauses(graph: SemanticGraph, *, conjuncts: bool = False) -> list[Clause]:
+def extract_clauses(
+    graph: SemanticGraph, *, conjuncts: bool = False, span: Span | None = None
+) -> list[Clause]:
     """Extract the clauses of a graph.
 
     graph (SemanticGraph): The graph, in DM.
     conjuncts (bool): Whether to distribute coordinated subjects and objects.
+    span (Optional[Span]): Only extract the clauses whose verb is in this span.
     RETURNS (List[Clause]): The clauses, in the order of their verbs.
     """
     if not len(graph):
@@ -46,20 +51,52 @@ def extract_clauses(graph: SemanticGraph, *, conjuncts: bool = False) -> list[Cl
             "Extracting clauses requires part-of-speech tags (token.tag_), but this "
             "Doc has none. Add a tagger to the pipeline."
         )
-    return list(_Extraction(graph, conjuncts).clauses())
+    roles = find_roles(graph._index.labels)
+    inside = graph.doc[:] if span is None else span
+    return [
+        clause
+        for part in _parts(graph._index, inside)
+        for clause in _Extraction(
+            graph.subgraph(part)._index, part, roles, conjuncts
+        ).clauses()
+        if inside.start <= clause.verb.head.i < inside.end
+    ]
+
+
+def _parts(index: GraphIndex, span: Span) -> Iterator[Span]:
+    """Yield the sentences of a span. Sentences with arcs between them are one part."""
+    end = span.start
+    while end < span.end:
+        part = _join_sentences(index, sentence_of(span.doc, end))
+        yield part
+        end = part.end
+
+
+def _join_sentences(index: GraphIndex, part: Span) -> Span:
+    """Extend a sentence to the ones that have arcs to it, directly or indirectly."""
+    queue = [*range(part.start, part.end)]
+    for i in queue:
+        for arc in (*index.by_head.get(i, ()), *index.by_dep.get(i, ())):
+            other = arc.dep if arc.head == i else arc.head
+            if not part.start <= other < part.end:
+                sentence = sentence_of(part.doc, other)
+                start = min(part.start, sentence.start)
+                end = max(part.end, sentence.end)
+                queue += [*range(start, part.start), *range(part.end, end)]
+                part = part.doc[start:end]
+    return part
 
 
 class _Extraction:
-    """The clauses of a graph, each created on demand."""
+    """The clauses of a part of a Doc, each created on demand."""
 
-    def __init__(self, graph: SemanticGraph, conjuncts: bool) -> None:
-        index = graph._index
-        self.doc, self.index, self.conjuncts = graph.doc, index, conjuncts
-        self.roles = find_roles(arc.label for arc in index.arcs)
-        self.predicates = Predicates(graph.doc, index, self.roles)
+    def __init__(
+        self, index: GraphIndex, part: Span, roles: Roles, conjuncts: bool
+    ) -> None:
+        self.doc, self.index, self.conjuncts = part.doc, index, conjuncts
+        self.roles = roles
+        self.predicates = Predicates(part, index, roles)
         self.tree = self.predicates.tree
-        self.sentences = sentences(graph.doc)
-        self.numbers = sentence_numbers(graph.doc)
         self.made: dict[int, list[Clause]] = {}
 
     def clauses(self) -> Iterator[Clause]:
@@ -114,7 +151,7 @@ class _Extraction:
         )
         parts.arcs += [arc for i in negation for arc in predicates.below(i)]
         made = Clause(
-            sentence=self.sentences[self.numbers[head]],
+            sentence=sentence_of(self.doc, head),
             verb=verb,
             subject=parts.subject,
             objects=tuple(parts.objects),
@@ -391,7 +428,7 @@ class _Extraction:
 
     def _asked(self, verb: Phrase, scope: list[int], parts: _Parts) -> Phrase | None:
         """Find what a question asks for: the verb for yes/no questions."""
-        sentence = self.sentences[self.numbers[verb.head.i]]
+        sentence = sentence_of(self.doc, verb.head.i)
         is_question = any(token.text == "?" for token in sentence[-2:])
         is_main = any(i in self.index.tops for i in scope)
         for phrase in (*parts.simple, verb):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any
@@ -61,6 +62,11 @@ class GraphIndex:
                 f"but the Doc now has {len(doc)}: it was retokenized. Parse it again, "
                 "or retokenize before the parser."
             )
+
+    @cached_property
+    def labels(self) -> Counter[str]:
+        """RETURNS (Counter[str]): How often the arcs have each label."""
+        return Counter(arc.label for arc in self.arcs)
 
     @cached_property
     def by_head(self) -> dict[int, tuple[IndexedArc, ...]]:

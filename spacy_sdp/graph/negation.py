@@ -90,7 +90,7 @@ def _of_argument(predicates: Predicates, i: int) -> Iterator[int]:
 
 def _free_words(predicates: Predicates, start: int, end: int) -> Iterator[int]:
     """Yield words such as "neither" in a range, which are not in the graph."""
-    for i in range(max(start, 0), end):
+    for i in range(max(start, predicates.tree.part.start), end):
         if (
             i not in predicates.tree.nodes
             and predicates.doc[i].lower_ in NEGATIVE_CONJUNCTIONS

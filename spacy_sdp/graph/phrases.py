@@ -90,14 +90,14 @@ def _to_spans(doc: Doc, indices: list[int]) -> Iterator[Span]:
 class PhraseTree:
     """A tree of the words of a graph, in which each word has one parent."""
 
-    def __init__(self, doc: Doc, index: GraphIndex, roles: Roles) -> None:
+    def __init__(self, part: Span, index: GraphIndex, roles: Roles) -> None:
         """Build the tree.
 
-        doc (Doc): The document.
-        index (GraphIndex): Its graph.
+        part (Span): Complete sentences without arcs to other sentences.
+        index (GraphIndex): The part of the graph in them.
         roles (Roles): The functions of the labels.
         """
-        self.doc, self.index, self.roles = doc, index, roles
+        self.part, self.doc, self.index, self.roles = part, part.doc, index, roles
         self.nodes = {*index.by_head, *index.by_dep, *index.tops, *index.predicates}
         # Words outside the graph that are part of a phrase, such as auxiliaries.
         self.satellites: set[int] = set()
@@ -120,7 +120,7 @@ class PhraseTree:
         tag = self.doc[i].tag_
         return tag.startswith(VERB_TAGS) or (
             # If the tag is wrong, the arguments in the graph reveal a verb.
-            i > 0
+            i > self.part.start
             and self.doc[i - 1].tag_ == "TO"
             and i - 1 not in self.nodes
             and any(
@@ -240,12 +240,12 @@ class PhraseTree:
         closing = self._pairs.get(before)
         if closing is not None and closing - 1 in found:
             # "that" precedes the quotation mark in: that "everything is fine"
-            if self.doc[max(before - 1, 0)].lower_ not in introductions:
+            if self.doc[max(before - 1, self.part.start)].lower_ not in introductions:
                 return Phrase.from_indices(self.doc[head], found)
             found |= {before, closing}
             before -= 1
         if (
-            before >= 0
+            before >= self.part.start
             and self._is_free(before)
             and (
                 self.doc[before].lower_ in introductions
@@ -278,7 +278,7 @@ class PhraseTree:
         """Find the pairs of quotation marks and parentheses: start -> end."""
         pairs: dict[int, int] = {}
         opened: dict[str, int] = {}
-        for token in self.doc:
+        for token in self.part:
             if token.is_sent_start:
                 opened.clear()
             if token.i in self.nodes:

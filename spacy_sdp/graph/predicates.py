@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from spacy.tokens import Doc
+from spacy.tokens import Span
 
 from .arc import IndexedArc
 from .index import GraphIndex
@@ -25,15 +25,15 @@ FINITE_VERB_TAGS = ("VBD", "VBP", "VBZ")
 class Predicates:
     """The heads of the clauses in a graph, in the order of the sentence."""
 
-    def __init__(self, doc: Doc, index: GraphIndex, roles: Roles) -> None:
+    def __init__(self, part: Span, index: GraphIndex, roles: Roles) -> None:
         """Find the heads.
 
-        doc (Doc): The document.
-        index (GraphIndex): Its graph.
+        part (Span): Complete sentences without arcs to other sentences.
+        index (GraphIndex): The part of the graph in them.
         roles (Roles): The functions of the labels.
         """
-        self.doc, self.index, self.roles = doc, index, roles
-        self.tree = PhraseTree(doc, index, roles)
+        self.doc, self.index, self.roles = part.doc, index, roles
+        self.tree = PhraseTree(part, index, roles)
         self.auxiliaries: dict[int, list[int]] = {}
         self.particles: dict[int, list[int]] = {}
         self._claim_auxiliaries()
@@ -78,7 +78,7 @@ class Predicates:
     def _claim_auxiliaries(self) -> None:
         """Find the predicate of each auxiliary, a verb that is not in the graph."""
         tree = self.tree
-        for i in range(len(self.doc)):
+        for i in range(tree.part.start, tree.part.end):
             if i in tree.nodes or not tree.is_verb(i):
                 continue
             owner = self._owner(i)

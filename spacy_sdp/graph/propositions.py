@@ -67,15 +67,18 @@ def _verb_words(clause: Clause, predicates: Predicates, scope: list[int]) -> set
     in_adjuncts = {token for phrase in adjuncts for token in phrase.tokens}
     words.update(token.i for token in clause.negation if token not in in_adjuncts)
     # Include "to", as in the headline "the museum to return the statues".
-    words.update([i - 1 for i in words if i and predicates.doc[i - 1].tag_ == "TO"])
+    start = predicates.tree.part.start
+    words.update(
+        [i - 1 for i in words if i > start and predicates.doc[i - 1].tag_ == "TO"]
+    )
     return words - inside
 
 
 def _find_expletive(predicates: Predicates, start: int, end: int) -> Token | None:
     """Find the "there" of an existential clause, which is not in the graph."""
-    doc = predicates.doc
+    doc, part, nodes = predicates.doc, predicates.tree.part, predicates.tree.nodes
     for i in (start - 1, end + 1):
-        if 0 <= i < len(doc) and doc[i].tag_ == "EX" and i not in predicates.tree.nodes:
+        if part.start <= i < part.end and doc[i].tag_ == "EX" and i not in nodes:
             return doc[i]
     return None
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 
@@ -80,16 +79,15 @@ DM = Roles(
 FORMALISMS = (DM,)
 
 
-def find_roles(labels: Iterable[str]) -> Roles:
+def find_roles(labels: Counter[str]) -> Roles:
     """Find the formalism of a graph.
 
-    labels (Iterable[str]): The labels of the graph.
+    labels (Counter[str]): How often the graph has each label.
     RETURNS (Roles): The formalism that has most of the labels.
     """
-    counts = Counter(labels)
-    best = max(FORMALISMS, key=lambda roles: _known(roles, counts))
-    if 2 * _known(best, counts) < counts.total():
-        unknown = next(label for label in counts if not best.knows(label))
+    best = max(FORMALISMS, key=lambda roles: _known(roles, labels))
+    if 2 * _known(best, labels) < labels.total():
+        unknown = next(label for label in labels if not best.knows(label))
         names = " or ".join(roles.name for roles in FORMALISMS)
         raise ValueError(
             f"Clauses can only be extracted from {names} graphs, but this one has "

@@ -14,6 +14,16 @@ def sentences(doc: Doc) -> list[Span]:
     return list(doc.sents) if doc.has_annotation("SENT_START") else [doc[:]]
 
 
+def sentence_of(doc: Doc, i: int) -> Span:
+    """Get the sentence of a token, or the whole Doc if it has no boundaries.
+
+    doc (Doc): The document.
+    i (int): The index of the token.
+    RETURNS (Span): The sentence.
+    """
+    return doc[i].sent if doc.has_annotation("SENT_START") else doc[:]
+
+
 def sentence_numbers(doc: Doc) -> list[int]:
     """Get the sentence number of each token.
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from copy import deepcopy
+from functools import partial
 from io import BytesIO
 from itertools import chain
 from typing import Any
@@ -17,34 +19,35 @@ from .network import Network
 from .settings import Settings
 from .upgrade import VERSION, upgrade_state
 
+# A forked process does not have torch's threads, and would wait for them forever. This
+# does not affect new processes, and a forked process can choose another number itself.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=partial(torch.set_num_threads, 1))
+
 
 class ThreadSafeShim(PyTorchShim):
     """A shim whose `predict` can be called from several threads concurrently.
 
     thinc's own shim switches the module to evaluation mode and back, so one thread can
     enable dropout while another one predicts. Here the module is always in evaluation
-    mode. Updates run on a copy in training mode that shares all parameters. Predictions
-    between an update and its backward pass, and computations that are repeated in the
-    backward pass, therefore use the right mode.
+    mode. Each update runs on a new copy in training mode that shares all parameters.
+    Predictions between an update and its backward pass, and computations that are
+    repeated in the backward pass, therefore use the right mode. Copying takes a few
+    milliseconds, and the copy is never out of date, even if layers are replaced.
     """
-
-    _trainer: PyTorchShim | None = None  # the copy that updates run on
-    _trained: Any = None  # the original module
 
     def predict(self, inputs: ArgsKwargs) -> Any:
         with torch.no_grad(), torch.autocast("cuda", enabled=self._mixed_precision):
             return self._model(*inputs.args, **inputs.kwargs)
 
     def begin_update(self, inputs: ArgsKwargs) -> tuple[Any, Callable[..., Any]]:
-        if self._trainer is None or self._trained is not self._model:
-            shared = chain(self._model.parameters(), self._model.buffers())
-            self._trainer = PyTorchShim(
-                deepcopy(self._model, memo={id(tensor): tensor for tensor in shared}),
-                mixed_precision=self._mixed_precision,
-                grad_scaler=self._grad_scaler,
-            )
-            self._trained = self._model
-        return self._trainer.begin_update(inputs)
+        shared = chain(self._model.parameters(), self._model.buffers())
+        trainer = PyTorchShim(
+            deepcopy(self._model, memo={id(tensor): tensor for tensor in shared}),
+            mixed_precision=self._mixed_precision,
+            grad_scaler=self._grad_scaler,
+        )
+        return trainer.begin_update(inputs)
 
 
 class NetworkShim(ThreadSafeShim):

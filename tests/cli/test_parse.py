@@ -11,11 +11,14 @@ import pytest
 import spacy
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin
-from util import run, save_chain
+from util import count_lines, run, save_chain
 
 from spacy_sdp import SemanticGraph
 from spacy_sdp.cli.interrupt import Interruptible
-from spacy_sdp.formats import docbin, read
+from spacy_sdp.cli.results import OUTPUT_FORMATS, write_results
+from spacy_sdp.data import EXAMPLES
+from spacy_sdp.formats import docbin, read, sdp
+from spacy_sdp.formats.bridge import to_doc
 from spacy_sdp.pipeline import loading
 
 CAT = "The shy cat wants to eat."
@@ -219,47 +222,100 @@ def test_text_lines_up_for_wide_characters(chain):
     assert run("parse", " \n ", "--model", chain)[1] == ""
 
 
-@pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
-def test_an_interruption_is_the_end_of_the_input():
+needs_signals = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
+SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
+
+
+def send(name):
+    os.kill(os.getpid(), getattr(signal, name))
+
+
+@needs_signals
+@pytest.mark.parametrize("name", SIGNALS)
+def test_an_interruption_is_the_end_of_the_input(name):
     def items():
         yield 1
         yield 2
-        os.kill(os.getpid(), signal.SIGINT)
+        send(name)
         # Python notices a signal between two instructions.
         yield 3
 
-    # In the background of a shell, it is ignored.
-    before = signal.getsignal(signal.SIGINT)
+    before = signal.getsignal(getattr(signal, name))
     numbers = Interruptible(items())
-    assert list(numbers) == [1, 2] and numbers.interrupted
+    assert list(numbers) == [1, 2] and numbers.signal == getattr(signal, name)
     seen = []
     numbers = Interruptible(iter(range(5)))
     for number in numbers:
         if number == 2:
-            os.kill(os.getpid(), signal.SIGINT)
+            send(name)
         # What is done with an item is done to its end.
         seen.append(number)
-    assert seen == [0, 1, 2] and numbers.interrupted
-    assert signal.getsignal(signal.SIGINT) is before
+    assert seen == [0, 1, 2] and numbers.signal == getattr(signal, name)
+    assert signal.getsignal(getattr(signal, name)) is before
 
 
-@Language.component("test_ctrl_c")
-def ctrl_c(doc):
-    if doc.text == "STOP":
-        os.kill(os.getpid(), signal.SIGINT)
+@needs_signals
+def test_a_second_signal_interrupts_what_is_done_with_an_item():
+    numbers = Interruptible(iter(range(5)))
+    with pytest.raises(KeyboardInterrupt):
+        for _ in numbers:
+            send("SIGTERM")
+            send("SIGINT")
+    assert numbers.signal == signal.SIGTERM
+
+
+@needs_signals
+@pytest.mark.parametrize("name", SIGNALS)
+def test_ignored_signals_are_still_ignored(name):
+    """As in the background of a shell, and by `nohup`."""
+    number = getattr(signal, name)
+    before = signal.signal(number, signal.SIG_IGN)
+    try:
+        numbers = Interruptible(iter(range(3)))
+        for _ in numbers:
+            send(name)
+        assert numbers.signal is None
+        assert signal.getsignal(number) == signal.SIG_IGN
+    finally:
+        signal.signal(number, before)
+
+
+def test_items_end_if_a_process_dies_unless_there_are_none():
+    def items(count):
+        yield from range(count)
+        raise ChildProcessError("died")
+
+    numbers = Interruptible(items(2))
+    assert list(numbers) == [0, 1] and str(numbers.error) == "died"
+    with pytest.raises(ChildProcessError, match="died"):
+        list(Interruptible(items(0)))
+
+
+@Language.component("test_signals")
+def signals(doc):
+    if doc.text in SIGNALS:
+        send(doc.text)
     return doc
 
 
-@pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
-@pytest.mark.parametrize("suffix", ["conllu", "jsonl", "html", "spacy"])
-def test_ctrl_c_leaves_a_valid_file(suffix, chain, tmp_path):
+@needs_signals
+@pytest.mark.parametrize(
+    ("suffix", "name", "code", "message"),
+    [
+        ("conllu", "SIGTERM", 143, "ended by SIGTERM"),
+        ("jsonl", "SIGINT", 130, "interrupted"),
+        ("html", "SIGHUP", 129, "ended by SIGHUP"),
+        ("spacy", "SIGINT", 130, "interrupted"),
+    ],
+)
+def test_signals_leave_a_valid_file(suffix, name, code, message, chain, tmp_path):
     nlp = spacy.load(chain)
-    nlp.add_pipe("test_ctrl_c")
+    nlp.add_pipe("test_signals")
     nlp.to_disk(tmp_path / "stopping")
     output = tmp_path / f"out.{suffix}"
     arguments = ["--model", tmp_path / "stopping", "--batch-size", 1, "-o", output]
-    code, _, err = run("parse", "Dogs bark.", "Cats purr.", "STOP", "No.", *arguments)
-    assert code == 130 and "interrupted: the rest was not parsed" in err
+    result = run("parse", "Dogs bark.", "Cats purr.", name, "No.", *arguments)
+    assert result == (code, "", f"⚠ {message}: the rest was not parsed\n")
     if suffix == "html":
         page = output.read_text()
         assert page.count("<article") == 2 and page.endswith("</html>\n")
@@ -308,3 +364,13 @@ def test_lines_that_are_no_text_are_bad_rows(chain, tmp_path, format):
     assert found[1]["reason"] == "the line has a NUL byte; is this a text file?"
     code, _, err = run(*arguments)
     assert code == 1 and "in.txt, line 2: not UTF-8" in err
+
+
+@pytest.mark.parametrize("format", OUTPUT_FORMATS)
+def test_long_docs_are_written_in_linear_time(format, nlp, tmp_path):
+    def write(times):
+        doc = to_doc([*sdp.read(EXAMPLES)] * times, nlp.vocab)
+        path = tmp_path / "out.csv"
+        return count_lines(write_results, [(doc, {})], path, format, "sdp", "")
+
+    assert write(4) < 4.2 * write(1)

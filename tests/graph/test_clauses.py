@@ -1,4 +1,7 @@
+import gc
+import pickle
 import re
+import weakref
 from pathlib import Path
 
 import pytest
@@ -6,6 +9,7 @@ import spacy
 from hypothesis import given
 from hypothesis import strategies as st
 from spacy.tokens import Doc
+from util import count_lines
 
 from spacy_sdp import SemanticGraph, formats, register_extensions
 from spacy_sdp.formats.bridge import to_doc
@@ -428,25 +432,125 @@ def test_attributes_follow_the_name_of_the_graph(tagged):
     assert [str(clause.verb) for clause in tagged[4:]._.sdp_clauses] == ["eat"]
 
 
-def test_clauses_of_a_text_stay_in_their_sentences(nlp):
-    docs = [DOCS["The river is deep."], DOCS["He never answers letters."]]
+def make_text(*sentences):
+    """A Doc of several sentences with their graphs."""
+    docs = [DOCS[each] for each in sentences]
+    tokens = [token for each in docs for token in each]
     doc = Doc(
-        nlp.vocab,
-        words=[token.text for each in docs for token in each],
-        tags=[token.tag_ for each in docs for token in each],
-        sent_starts=[not token.i for each in docs for token in each],
+        docs[0].vocab,
+        words=[token.text for token in tokens],
+        spaces=[bool(token.whitespace_) for token in tokens],
+        tags=[token.tag_ for token in tokens],
+        lemmas=[token.lemma_ for token in tokens],
+        sent_starts=[not token.i for token in tokens],
     )
-    arcs = [
-        (arc.head + start, arc.dep + start, arc.label)
-        for each, start in zip(docs, (0, len(docs[0])), strict=True)
-        for arc in each._.sdp.indexed_arcs
+    starts = [sent.start for sent in doc.sents]
+    doc._.sdp = SemanticGraph.from_arcs(
+        doc,
+        [
+            (arc.head + start, arc.dep + start, arc.label)
+            for each, start in zip(docs, starts, strict=True)
+            for arc in each._.sdp.indexed_arcs
+        ],
+        [
+            top.i + start
+            for each, start in zip(docs, starts, strict=True)
+            for top in each._.sdp.tops
+        ],
+    )
+    return doc
+
+
+def of_spans(spans):
+    return [clause for span in spans for clause in span._.sdp_clauses]
+
+
+def rows_of(clauses):
+    return [clause.to_dict() for clause in clauses]
+
+
+def test_clauses_of_a_text_stay_in_their_sentences():
+    doc = make_text(*DOCS)
+    assert rows_of(doc._.sdp_clauses) == [
+        row for each in DOCS.values() for row in rows_of(each._.sdp_clauses)
     ]
-    doc._.sdp = SemanticGraph.from_arcs(doc, arcs, [3, 6])
-    together = doc._.sdp.clauses()
-    assert [clause.sentence for clause in together] == list(doc.sents)
-    assert [clause.text for clause in together] == [
-        clause.text for each in docs for clause in each._.sdp.clauses()
-    ]
+    assert all(clause.verb.head.sent == clause.sentence for clause in doc._.sdp_clauses)
+
+
+@pytest.mark.parametrize(("word", "tag"), [("there", "EX"), ("to", "TO")])
+def test_words_of_the_sentence_before_are_not_part_of_a_clause(word, tag):
+    close = DOCS["Close the door."]
+    doc = Doc(
+        close.vocab,
+        words=[word, *(token.text for token in close)],
+        tags=[tag, *(token.tag_ for token in close)],
+        sent_starts=[True, *(token.i == 0 for token in close)],
+    )
+    arcs = close._.sdp.indexed_arcs
+    doc._.sdp = [(arc.head + 1, arc.dep + 1, arc.label) for arc in arcs]
+    assert [clause.text for clause in doc._.sdp_clauses] == ["close the door"]
+
+
+def test_spans_have_the_clauses_of_the_doc_whose_verbs_they_contain():
+    doc = make_text(*DOCS)
+    clauses = doc._.sdp_clauses
+    assert of_spans(doc.sents) == clauses
+    assert of_spans(doc[i : i + 1] for i in range(len(doc))) == clauses
+    assert doc[:]._.sdp_clauses == clauses
+    assert doc[2:2]._.sdp_clauses == []
+
+
+def test_clauses_of_all_sentences_take_linear_time():
+    texts = [*DOCS][:20]
+    for read in (lambda doc: doc._.sdp_clauses, lambda doc: of_spans(doc.sents)):
+        one, four = (count_lines(read, make_text(*texts * n)) for n in (1, 4))
+        assert four < 4.1 * one
+
+
+def test_clauses_keep_arcs_between_sentences_that_were_split_later():
+    texts = ("The river is deep.", "Close the door.", "He never answers letters.")
+    doc = make_text(*texts)
+    arcs = doc._.sdp.indexed_arcs
+    for start in (5, 9):
+        doc[start].is_sent_start = False
+    doc._.sdp = [*(arc[:3] for arc in arcs), (11, 7, "ARG3")]
+    objects = [str(each) for each in doc._.sdp_clauses[-1].objects]
+    assert objects == ["letters", "the door"]
+    for start in (5, 9):
+        doc[start].is_sent_start = True
+    assert [str(each) for each in doc[9:]._.sdp_clauses[-1].objects] == objects
+    assert of_spans(doc.sents) == doc._.sdp_clauses
+    assert [str(clause.verb) for clause in doc[:5]._.sdp_clauses] == ["is deep"]
+
+
+def test_clauses_of_a_span_follow_every_change():
+    doc = make_text("The river is deep.", "He never answers letters.")
+    second = doc[5:]
+    (clause,) = second._.sdp_clauses
+    assert clause.tense == "present" and clause.negated
+    doc[7].tag_ = "VBD"
+    assert second._.sdp_clauses[0].tense == "past"
+    copy = pickle.loads(pickle.dumps(doc))
+    doc._.sdp = [(7, 8, "ARG1")]
+    (clause,) = second._.sdp_clauses
+    assert (str(clause.subject), clause.negated) == ("letters", False)
+    (clause,) = copy[5:]._.sdp_clauses
+    assert (str(clause.subject), clause.negated) == ("He", True)
+    assert clause.sentence.doc is copy
+    doc._.sdp = None
+    assert second._.sdp_clauses == []
+
+
+def test_a_doc_whose_clauses_were_read_goes_without_the_garbage_collector():
+    doc = make_text("The river is deep.", "He never answers letters.")
+    gone = weakref.ref(doc)
+    gc.disable()
+    try:
+        assert len(doc[5:]._.sdp_clauses) == 1
+        del doc
+        assert gone() is None
+    finally:
+        gc.enable()
 
 
 def test_other_formalisms_are_refused_by_name(tagged):

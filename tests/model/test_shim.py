@@ -51,6 +51,16 @@ def gradients(shim, between=lambda: None):
     return output, grads
 
 
+def update(shim):
+    output, backprop = shim.begin_update(inputs())
+    backprop(
+        ArgsKwargs(
+            args=((output,),), kwargs={"grad_tensors": (torch.ones_like(output),)}
+        )
+    )
+    shim.finish_update(lambda key, weights, gradient: (weights - gradient, gradient))
+
+
 def test_a_prediction_that_ends_during_another_one_does_not_change_it():
     shim = make_shim()
     expected = shim.predict(inputs())
@@ -112,21 +122,45 @@ def test_what_is_computed_again_in_the_backward_pass_has_dropout():
 def test_updates_change_the_weights_that_predict():
     shim = make_shim()
     before = shim.predict(inputs())
-    output, backprop = shim.begin_update(inputs())
-    backprop(
-        ArgsKwargs(
-            args=((output,),), kwargs={"grad_tensors": (torch.ones_like(output),)}
-        )
-    )
-    shim.finish_update(lambda key, weights, gradient: (weights - gradient, gradient))
+    update(shim)
     assert not torch.equal(shim.predict(inputs()), before)
 
 
-def test_a_new_module_is_the_one_that_is_trained():
+def replace_module(shim):
+    shim._model = Noisy().eval()
+
+
+def replace_layer(shim):
+    shim._model.linear = nn.Linear(4, 4)
+
+
+def replace_parameter(shim):
+    shim._model.linear.weight = nn.Parameter(torch.ones(4, 4))
+
+
+def load(shim):
+    shim.from_bytes(make_shim().to_bytes())
+
+
+@pytest.mark.parametrize(
+    "change", [replace_module, replace_layer, replace_parameter, load]
+)
+def test_what_is_replaced_after_an_update_is_trained(change):
     shim = make_shim()
     gradients(shim)
-    shim._model = Noisy().eval()
+    change(shim)
     assert all(grad.any() for grad in gradients(shim)[1])
+    before = [each.detach().clone() for each in shim._model.parameters()]
+    update(shim)
+    after = shim._model.parameters()
+    assert not any(map(torch.equal, before, after))
+
+
+def test_settings_of_layers_can_be_changed_after_an_update():
+    shim = make_shim()
+    gradients(shim)
+    shim._model.dropout.p = 0.0
+    assert torch.equal(gradients(shim)[0], shim.predict(inputs()))
 
 
 SAFE = {"components.transformer.model.@architectures": "spacy_sdp.TransformerModel.v1"}
