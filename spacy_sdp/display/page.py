@@ -160,7 +160,7 @@ def _clause_rows(
     ]
 
 
-def _to_key(clause: Clause) -> tuple[str, ...]:
+def _to_key(clause: Clause) -> tuple[str | bool | float | None, ...]:
     return tuple(value for name, value in clause.to_dict().items() if name != "score")
 
 

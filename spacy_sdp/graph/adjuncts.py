@@ -17,7 +17,8 @@ from .roles import (
 
 OTHER = "others"
 ADJUNCTS = ("where", "when", "why", "how", OTHER)
-YEAR = re.compile(r"[12]\d{3}s?")
+AMOUNT_TAGS = ("CD", "$", "SYM")
+YEAR_OR_TIME = re.compile(r"[12]\d{3}s?|\d{1,2}:\d\d")
 
 
 def find_question(predicates: Predicates, i: int) -> str:
@@ -43,7 +44,9 @@ def find_question(predicates: Predicates, i: int) -> str:
         return "why"
     for word in sorted(words):
         if word in ANSWERS:
-            return ANSWERS[word]
+            # "to 5%" is no place.
+            is_amount = any(doc[each].tag_ in AMOUNT_TAGS for each in complements)
+            return OTHER if is_amount and ANSWERS[word] == "where" else ANSWERS[word]
     word = doc[i].lower_
     manner = word.endswith("ly") and word not in SENTENCE_ADVERBS
     return "how" if manner else OTHER
@@ -76,9 +79,14 @@ def words_of(predicates: Predicates, i: int) -> set[str]:
 
 
 def _is_time(predicates: Predicates, i: int) -> bool:
-    token = predicates.doc[i]
-    return (
+    words = {i, *predicates.tree.satellites_of(i)}
+    # In "May 9", the month is above the day.
+    words |= {
+        arc.head for arc in predicates.above(i) if arc.label in predicates.roles.parts
+    }
+    return any(
         not TIMES.isdisjoint({token.lower_, token.lemma_.lower()})
         or token.ent_type_ in ENTITIES_OF_TIME
-        or YEAR.fullmatch(token.text) is not None
+        or YEAR_OR_TIME.fullmatch(token.text) is not None
+        for token in map(predicates.doc.__getitem__, words)
     )

@@ -10,6 +10,8 @@ from .adjuncts import ADJUNCTS
 from .phrases import Phrase
 from .propositions import to_text
 
+DECIMALS = 4  # of scores in tables
+
 
 @dataclass(frozen=True)
 class Clause:
@@ -39,6 +41,7 @@ class Clause:
     attribution: Phrase | None = None  # who said or thought it
     conditional: Phrase | None = None  # the condition under which it holds
     asked: Phrase | None = None  # what a question asks for, or the verb (yes/no)
+    asserted: bool = True  # whether the text presents it as a fact
     subject_clause: Clause | None = None  # the subject, if it is a clause
     object_clause: Clause | None = None  # the last object that is a clause
     score: float | None = None  # the probability of the least certain arc
@@ -63,23 +66,26 @@ class Clause:
         """
         return to_text(self._proposition)
 
-    def to_dict(self) -> dict[str, str]:
-        """Convert the clause to text, for a row of a table.
+    def to_dict(self) -> dict[str, str | bool | float | None]:
+        """Convert the clause to a row of a table.
 
-        RETURNS (Dict[str, str]): The fields by name; missing parts are "".
+        RETURNS (Dict[str, str | bool | float | None]): The fields by name: `negated`
+            and `asserted` as bool, `score` as float or None, and the others as text.
+            Missing parts are "".
 
         >>> row = graph.clauses()[0].to_dict()
-        >>> row["subject"], row["verb"], row["objects"], row["tense"]
-        ('The shy cat', 'wants', 'to eat', 'present')
+        >>> row["subject"], row["verb"], row["objects"], row["negated"], row["tense"]
+        ('The shy cat', 'wants', 'to eat', False, 'present')
         """
-        row = {"subject": self.subject, "verb": self.verb}
         return {
-            **{name: str(phrase or "") for name, phrase in row.items()},
+            "subject": str(self.subject or ""),
+            "verb": str(self.verb),
             **{
                 name: "; ".join(map(str, getattr(self, name)))
                 for name in ("objects", *ADJUNCTS)
             },
-            "negated": "yes" if self.negated else "",
+            "negated": self.negated,
+            "asserted": self.asserted,
             "modality": "; ".join(map(str, self.modality)),
             "tense": self.tense,
             "aspect": self.aspect,
@@ -87,9 +93,9 @@ class Clause:
             "attribution": str(self.attribution or ""),
             "conditional": str(self.conditional or ""),
             "asked": str(self.asked or ""),
-            "score": "" if self.score is None else f"{self.score:.4f}",
+            "score": None if self.score is None else round(self.score, DECIMALS),
             "text": self.text,
-            "sentence": self.sentence.text,
+            "sentence": self.sentence.text.strip(),
         }
 
     def __repr__(self) -> str:

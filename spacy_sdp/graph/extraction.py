@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import TYPE_CHECKING
@@ -13,7 +13,13 @@ from .adjuncts import ADJUNCTS, find_question, is_condition, words_of
 from .arc import IndexedArc
 from .clauses import Clause
 from .index import GraphIndex
-from .inflection import find_aspect, find_tense, is_finite, is_passive
+from .inflection import (
+    find_aspect,
+    find_tense,
+    is_finite,
+    is_infinitive,
+    is_passive,
+)
 from .negation import find_negations
 from .phrases import PREPOSITION_TAGS, Phrase
 from .predicates import Predicates
@@ -23,6 +29,7 @@ from .roles import (
     BE_FORMS,
     CAUSATIVES,
     COMPLEMENTIZERS,
+    HEDGES,
     INTERROGATIVES,
     SOURCES,
     Roles,
@@ -112,7 +119,8 @@ class _Extraction:
 
     def _distribute(self, head: int) -> Iterator[Clause]:
         """Yield the clause of a word, or one for each combination of conjuncts."""
-        args = list(self.predicates.args(head))
+        particles = self.predicates.particles.get(head, ())
+        args = [arc for arc in self.predicates.args(head) if arc.dep not in particles]
         choices = [list(self._parts(arc)) for arc in args]
         for choice in product(*choices):
             yield self._build(head, choice)
@@ -137,7 +145,8 @@ class _Extraction:
     def _build(self, head: int, args: Sequence[_Argument]) -> Clause:
         predicates = self.predicates
         scope = predicates.scope(head)
-        parts = _Parts(governor=self._governor(scope))
+        parts = _Parts(list(self._governors(scope)))
+        parts.governor = self._governor(parts.governors)
         parts.arcs += [
             arc for i in scope for arc in predicates.below(i) if arc.dep in scope
         ]
@@ -150,6 +159,8 @@ class _Extraction:
             predicates, head, [arg.conjunct for arg in args if arg.conjunct]
         )
         parts.arcs += [arc for i in negation for arc in predicates.below(i)]
+        modality = tuple(self._modality(parts, head, scope))
+        is_qualified = negation or modality or parts.attribution or parts.conditional
         made = Clause(
             sentence=sentence_of(self.doc, head),
             verb=verb,
@@ -157,13 +168,16 @@ class _Extraction:
             objects=tuple(parts.objects),
             **{name: tuple(phrases) for name, phrases in parts.adjuncts.items()},
             negation=tuple(self.doc[i] for i in negation),
-            modality=tuple(self._modality(parts, head, scope)),
+            modality=modality,
             tense=find_tense(predicates, head),
             aspect=find_aspect(predicates, head),
             voice="passive" if is_passive(predicates, head) else "active",
             attribution=parts.attribution,
             conditional=parts.conditional,
             asked=asked,
+            asserted=not (
+                is_qualified or asked or self._is_dependent(parts, scope, args)
+            ),
             subject_clause=parts.subject_clause,
             object_clause=parts.object_clause,
             score=min(
@@ -192,13 +206,18 @@ class _Extraction:
                 parts.object_clause = clause or parts.object_clause
 
     def _add_modifiers(self, parts: _Parts, scope: list[int], args: set[int]) -> None:
+        seen = {*args}
         for arc in self._modifiers(scope):
             complements = self._complements(arc.head)
             parts.arcs += [arc, *complements]
-            if arc.head in args or args & {each.dep for each in complements}:
+            if arc.head in seen or args & {each.dep for each in complements}:
                 continue
+            # In "stopped smoking years ago", it modifies both verbs.
+            seen.add(arc.head)
             phrase = self._adjunct(arc.head, scope)
-            if is_condition(self.predicates, arc.head):
+            if self.doc[arc.head].lower_ in HEDGES:
+                parts.hedges.append(phrase)
+            elif is_condition(self.predicates, arc.head):
                 parts.conditional = phrase
             elif words_of(self.predicates, arc.head) & SOURCES:
                 parts.attribution = self._complement(arc.head) or phrase
@@ -220,15 +239,25 @@ class _Extraction:
                 ):
                     parts.conditional = self.tree.phrase(arc.head, self._heads_of(arc))
         governor = parts.governor
-        if (
-            parts.attribution is None
-            and governor
-            and asked is None
-            and is_finite(self.predicates, head)
-            and self._reports(governor, head)
-        ):
+        if parts.attribution or asked or not is_finite(self.predicates, head):
+            return
+        if governor and self._reports(governor, head):
             parts.attribution = self._subject_of(governor.head)
             parts.arcs.append(governor)
+        elif not parts.conditional:
+            parts.attribution = self._attribution_of_main_clause(parts.governors)
+
+    def _attribution_of_main_clause(
+        self, governors: Iterable[IndexedArc]
+    ) -> Phrase | None:
+        """Find who says what an adverbial clause belongs to: "… because it rained"."""
+        for arc in governors:
+            if self.predicates.is_conjunction(arc.head):
+                for head in self._heads_of(arc):
+                    main = self._first_of(self.predicates.clause_below(head))
+                    if main is not None and main.attribution is not None:
+                        return main.attribution
+        return None
 
     def _heads_of(self, arc: IndexedArc) -> list[int]:
         """Get the words that the head of an arc modifies."""
@@ -268,7 +297,15 @@ class _Extraction:
         without = [*arg.left_out]
         if self.tree.is_below(head, arg.head):
             without.append(head)
+            # "Apple" and "in California", in "Apple, which is based in California"
+            without += [
+                arc.dep
+                for arc in self.predicates.args(head)
+                if arc.dep != arg.arc.dep and self.tree.is_below(arc.dep, arg.head)
+            ]
         phrase = self.tree.phrase(arg.head, without, clausal=clausal)
+        if phrase.tokens[0].tag_ == "WP$" and not self._is_node(phrase.tokens[0]):
+            phrase = replace(phrase, owner=self._owner(head, phrase))
         before = phrase.spans[0].start - 1
         if arg.arc.dep != arg.head or before <= head:
             return phrase
@@ -280,6 +317,21 @@ class _Extraction:
             and (not clausal or self.doc[before].lower_ not in COMPLEMENTIZERS)
         )
         return replace(phrase, marker=self.doc[before]) if marked else phrase
+
+    def _owner(self, head: int, phrase: Phrase) -> Phrase | None:
+        """Get who a relative "whose" stands for: "the man" in "the man whose dog …"."""
+        for token in phrase.tokens:
+            for arc in self.predicates.above(token.i):
+                if arc.label == self.roles.owner and arc.head < phrase.tokens[0].i:
+                    owner = self.tree.phrase(arc.head)
+                    words = [t for t in owner.tokens if t.i < phrase.tokens[0].i]
+                    while len(words) > 1 and words[-1].is_punct:
+                        words.pop()
+                    return Phrase.from_indices(owner.head, [word.i for word in words])
+        return None
+
+    def _is_node(self, token: Token) -> bool:
+        return token.i in self.tree.nodes
 
     def _marks(self, preposition: int, arc: IndexedArc) -> bool:
         """Check whether a preposition marks an argument: "sold the mill to a bank"."""
@@ -313,7 +365,8 @@ class _Extraction:
             ):
                 words |= {i, *predicates.auxiliaries.get(i, ())}
         if not self.tree.is_verb(head):
-            # The words between the copula and the adjective: "is very tall".
+            # The words around the adjective: "is as tall as", "is very tall".
+            words.update(self.tree.satellites_of(head))
             words |= {
                 i
                 for arc in predicates.above(head)
@@ -332,9 +385,13 @@ class _Extraction:
     def _is_degree(self, arc: IndexedArc, head: int) -> bool:
         """Check whether an arc leads from a word such as "very" to an adjective."""
         return (
-            not self.tree.is_verb(head)
+            not (self.tree.is_verb(head) or self.tree.is_noun(head))
             and self.tree.modifies(arc)
-            and arc.head == head - 1
+            and (
+                arc.head == head - 1
+                # "old enough"
+                or (arc.head == head + 1 and arc.label in self.roles.degrees)
+            )
             and self.doc[arc.head].tag_.startswith(("RB", "WRB", "JJ", "CD", "NN"))
             and not self.predicates.is_negative(arc.head)
             and arc.label != self.roles.negation
@@ -352,6 +409,7 @@ class _Extraction:
                     # Conjuncts share what precedes the first one.
                     and (i != leader or arc.head < i)
                     and not self.predicates.is_scopal(arc.head)
+                    and arc.head not in self.predicates.particles.get(scope[0], ())
                     and arc.label != self.roles.negation
                     and not self.predicates.is_negative(arc.head)
                     # "It is true that …" is a clause about a clause.
@@ -371,21 +429,45 @@ class _Extraction:
 
     # Operators and governing verbs
 
-    def _governor(self, scope: list[int]) -> IndexedArc | None:
-        """Find the verb that a clause is an object of, also through operators."""
-        queue, seen = list(scope), set(scope)
-        for i in queue:
+    def _governor(self, governors: Iterable[IndexedArc]) -> IndexedArc | None:
+        """Find the verb that a clause is an object of."""
+        for arc in governors:
+            # A verb can be mistagged as a noun.
+            is_verb = self.tree.is_verb(arc.head) or (
+                self.tree.is_noun(arc.head) and self.predicates.makes_clause(arc.head)
+            )
+            if is_verb and arc.label in self.roles.objects:
+                return arc
+        return None
+
+    def _governors(self, scope: list[int]) -> Iterator[IndexedArc]:
+        """Yield the arcs from the words that a clause is an argument of."""
+        words = dict.fromkeys(self._with_leaders(scope))
+        for i in words:
             for arc in self.predicates.above(i):
-                if arc.label in self.roles.objects and self.tree.is_verb(arc.head):
-                    if arc.head not in seen:
-                        return arc
-                elif arc.head not in seen and (
+                if (
+                    arc.label in self.roles.arguments
+                    and arc.label != self.roles.compared
+                    and arc.head not in scope
+                    and (
+                        self.predicates.makes_clause(arc.head)
+                        or not (arc.head in words or self.tree.modifies(arc))
+                    )
+                ):
+                    yield arc
+
+    def _with_leaders(self, scope: list[int]) -> list[int]:
+        """Add the adverbs of a clause, and the clauses that it is coordinated with."""
+        words, seen = list(scope), set(scope)
+        for i in words:
+            for arc in self.predicates.above(i):
+                if arc.head not in seen and (
                     (self.tree.modifies(arc) and self.tree.parents.get(i) == arc.head)
                     or self.roles.is_conjunct(arc.label)
                 ):
-                    queue.append(arc.head)
+                    words.append(arc.head)
                     seen.add(arc.head)
-        return None
+        return words
 
     def _subject_of(self, head: int) -> Phrase | None:
         for arc in self.predicates.args(head):
@@ -405,8 +487,8 @@ class _Extraction:
             return self.tree.phrase(arc.dep, [preposition])
         return None
 
-    def _modality(self, parts: _Parts, head: int, scope: list[int]) -> Iterator[Phrase]:
-        """Yield modals, verbs such as "seem", and verbs such as "try"."""
+    def _modality(self, parts: _Parts, head: int, scope: list[int]) -> list[Phrase]:
+        """Get modals, verbs such as "seem" and "try", and adverbs such as "perhaps"."""
         predicates = self.predicates
         found = {i for i in scope if predicates.is_scopal(i)}
         if not is_finite(predicates, head) or found:
@@ -418,25 +500,34 @@ class _Extraction:
                 if any(i < governor.head for i in shared):
                     found.add(governor.head)
                     parts.arcs.append(governor)
-        for i in sorted(found):
-            words = {
-                i,
-                *predicates.auxiliaries.get(i, ()),
-                *predicates.particles.get(i, ()),
-            }
-            yield Phrase.from_indices(self.doc[i], words)
+        phrases = [
+            Phrase.from_indices(
+                self.doc[i],
+                {
+                    i,
+                    *predicates.auxiliaries.get(i, ()),
+                    *predicates.particles.get(i, ()),
+                },
+            )
+            for i in found
+        ]
+        return sorted([*phrases, *parts.hedges], key=lambda phrase: phrase.head.i)
 
     def _asked(self, verb: Phrase, scope: list[int], parts: _Parts) -> Phrase | None:
         """Find what a question asks for: the verb for yes/no questions."""
         sentence = sentence_of(self.doc, verb.head.i)
         is_question = any(token.text == "?" for token in sentence[-2:])
-        is_main = any(i in self.index.tops for i in scope)
-        for phrase in (*parts.simple, verb):
+        is_main = any(i in self.index.tops for i in self._with_leaders(scope))
+        # "How old" in "How old are you?"
+        degree = {token.i for token in verb.tokens} - {
+            *self.predicates.auxiliaries_of(verb.head.i)
+        }
+        for phrase in (*parts.simple, Phrase.from_indices(verb.head, degree)):
             words = [token for token in phrase.tokens if self._is_question_word(token)]
             if words and (
                 # "Who do you think came?"
                 (is_question and (is_main or words[0].i == sentence.start))
-                or self._is_asked_about(parts.governor)
+                or self._is_asked_about(parts.governors, phrase)
             ):
                 return phrase
         return verb if is_question and is_main else None
@@ -448,22 +539,61 @@ class _Extraction:
             and not self._complements(token.i)
         )
 
-    def _is_asked_about(self, governor: IndexedArc | None) -> bool:
-        """Check whether a clause is an indirect question: "I wonder who came"."""
-        return governor is not None and self.doc[governor.head].lemma_.lower() in ASKING
+    def _is_asked_about(self, governors: Iterable[IndexedArc], phrase: Phrase) -> bool:
+        """Check whether a clause is an indirect question: "I wonder who came".
+
+        Only pronouns can also introduce other clauses: "He repeated what I said".
+        """
+        is_pronoun = len(phrase.tokens) == 1 and phrase.head.tag_ == "WP"
+        for arc in governors:
+            governor = self.doc[arc.head]
+            if not is_pronoun:
+                return governor.lower_ not in BE_FORMS
+            if self.tree.is_verb(arc.head):
+                return governor.lemma_.lower() in ASKING
+            # "no idea who came", "sure who came"
+            return self.tree.is_noun(arc.head) or (
+                governor.tag_.startswith("JJ") and arc.label in self.roles.objects
+            )
+        return False
+
+    def _is_dependent(
+        self, parts: _Parts, scope: list[int], args: Sequence[_Argument]
+    ) -> bool:
+        """Check whether a clause is no statement of its own.
+
+        It is an infinitive, an imperative, an alternative ("or") or a complement.
+        """
+        words = [*scope, *(arg.head for arg in args if arg.conjunct or arg.left_out)]
+        alternative = any(
+            arc.label in self.roles.alternatives
+            for i in words
+            for arc in (*self.predicates.above(i), *self.predicates.below(i))
+        )
+        return (
+            alternative
+            or is_infinitive(self.predicates, scope[0])
+            or any(
+                not self.predicates.is_scopal(arc.head)
+                and not self.predicates.is_conjunction(arc.head)
+                for arc in parts.governors
+            )
+        )
 
 
 @dataclass
 class _Parts:
     """The parts of a clause that have been found so far."""
 
-    governor: IndexedArc | None  # from the verb that the clause is an object of
+    governors: list[IndexedArc]  # from the words that the clause is an argument of
+    governor: IndexedArc | None = None  # from the verb that it is an object of
     subject: Phrase | None = None
     subject_clause: Clause | None = None
     object_clause: Clause | None = None
     attribution: Phrase | None = None
     conditional: Phrase | None = None
     objects: list[Phrase] = field(default_factory=list)
+    hedges: list[Phrase] = field(default_factory=list)
     adjuncts: dict[str, list[Phrase]] = field(
         default_factory=lambda: {name: [] for name in ADJUNCTS}
     )

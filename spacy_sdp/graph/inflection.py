@@ -30,7 +30,7 @@ def find_tense(predicates: Predicates, head: int) -> str:
         word, tag = doc[i].lower_, doc[i].tag_
         if word in FUTURE_FORMS:
             return "future"
-        if tag == "VBD" or word in PAST_FORMS:
+        if tag == "VBD" or (word in PAST_FORMS and tag != "MD"):
             return "past"
         if tag in ("VBP", "VBZ"):
             return "present"
@@ -46,9 +46,22 @@ def find_aspect(predicates: Predicates, head: int) -> str:
     """Get the aspect of a clause: perfect, progressive, or both."""
     doc = predicates.doc
     words = {doc[i].lower_ for i in predicates.auxiliaries_of(head)}
+    # "been" also reveals the perfect of "'s".
+    perfect = "been" in words or words & HAVE_FORMS
     progressive = "being" in words or (doc[head].tag_ == "VBG" and words & BE_FORMS)
-    names = ["perfect"] if words & HAVE_FORMS else []
+    names = ["perfect"] if perfect else []
     return " ".join([*names, "progressive"] if progressive else names)
+
+
+def is_infinitive(predicates: Predicates, head: int) -> bool:
+    """Check whether a clause is an infinitive or an imperative."""
+    doc = predicates.doc
+    first = min({*predicates.auxiliaries_of(head), *predicates.scope(head)})
+    if first and doc[first - 1].tag_ == "TO":
+        return True
+    return doc[first].tag_ == "VB" and not any(
+        arc.label == predicates.roles.subject for arc in predicates.args(head)
+    )
 
 
 def is_finite(predicates: Predicates, head: int) -> bool:

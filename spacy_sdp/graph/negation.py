@@ -8,6 +8,7 @@ from .arc import IndexedArc
 from .predicates import Predicates
 from .roles import (
     NEGATED_NOUNS,
+    NEGATIVE_ADVERBS,
     NEGATIVE_CONJUNCTIONS,
     NEGATIVE_INTRODUCTIONS,
     NEGATIVE_NOMINALS,
@@ -69,7 +70,7 @@ def _of_argument(predicates: Predicates, i: int) -> Iterator[int]:
     for word in (*predicates.expression(i), *modifiers):
         if doc[word].lower_ in NEGATIVE_NOMINALS:
             yield word
-    # "Not every student", but "a not uncommon mistake".
+    # "Not every student", "hardly anyone", but "a not uncommon mistake".
     if predicates.clause_below(i) is None:
         phrase = {i}
         phrase.update(
@@ -81,7 +82,8 @@ def _of_argument(predicates: Predicates, i: int) -> Iterator[int]:
             arc.head
             for word in phrase
             for arc in predicates.above(word)
-            if predicates.tree.modifies(arc) and doc[arc.head].lower_ == "not"
+            if predicates.tree.modifies(arc)
+            and doc[arc.head].lower_ in NEGATIVE_ADVERBS
         }
         yield from (word for word in nots if word < min(phrase - nots))
     if any(roles.is_conjunct(arc.label) for arc in predicates.below(i)):

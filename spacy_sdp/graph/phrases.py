@@ -16,7 +16,8 @@ from spacy.tokens import Doc, Span, Token
 
 from .arc import IndexedArc
 from .index import GraphIndex
-from .roles import COMPLEMENTIZERS, CORRELATIVES, PAIRS, Roles
+from .roles import COMPLEMENTIZERS, CONTRACTIONS, CORRELATIVES, PAIRS, Roles
+from .spelling import plain_spelling
 
 VERB_TAGS = ("VB", "MD")
 NOUN_TAGS = ("NN",)
@@ -33,6 +34,7 @@ class Phrase:
 
     A discontinuous phrase has several `spans`. `marker` is a preposition without a
     meaning of its own, such as "to" in "gave it to her". It is not part of `spans`.
+    `owner` is who "whose" stands for.
 
     >>> clause = graph.clauses()[0]
     >>> clause.subject, clause.subject.head, clause.subject.spans
@@ -42,6 +44,7 @@ class Phrase:
     head: Token
     spans: tuple[Span, ...]
     marker: Token | None = None
+    owner: Phrase | None = None
 
     @classmethod
     def from_indices(
@@ -58,10 +61,25 @@ class Phrase:
     def text(self) -> str:
         """RETURNS (str): The words, with a space between separate spans.
 
+        Halves of contractions are written in full ("will" in "won't"), and "whose" is
+        replaced by its owner.
+
         >>> graph.clauses()[0].subject.text
         'The shy cat'
         """
-        return " ".join(span.text for span in self.spans)
+        return " ".join(self.texts())
+
+    def texts(self) -> list[str]:
+        """Get the text of each span.
+
+        >>> graph.clauses()[0].subject.texts()
+        ['The shy cat']
+        """
+        texts = [_write_out(span) for span in self.spans]
+        if self.owner is not None:
+            whose = self.spans[0][0]
+            texts[0] = _to_possessive(self.owner) + texts[0][len(whose) :]
+        return texts
 
     @property
     def tokens(self) -> tuple[Token, ...]:
@@ -77,6 +95,37 @@ class Phrase:
 
     def __repr__(self) -> str:
         return self.text
+
+
+def _write_out(span: Span) -> str:
+    """Get the text of a span, with contractions in full that its edges cut."""
+    first, last = span[0], span[-1]
+    words = [token.text_with_ws for token in span]
+    if plain_spelling(first.text).startswith("'"):
+        words[0] = _full_form(first) + first.whitespace_
+    elif not last.whitespace_:
+        words[-1] = _full_form(last)
+    return "".join(words).rstrip()
+
+
+def _full_form(token: Token) -> str:
+    """Get the full form of a part of a contraction: "will" for "wo" in "won't"."""
+    word = plain_spelling(token.lower_)
+    if not token.tag_.startswith(VERB_TAGS):
+        return token.text
+    if word == "'s":
+        is_perfect = token.lemma_ == "have" or token.nbor().lower_ == "been"
+        return "has" if is_perfect else "is"
+    if word == "'d":
+        return "would" if token.tag_ == "MD" else "had"
+    full = CONTRACTIONS.get(word, token.text)
+    return full.capitalize() if token.is_title else full
+
+
+def _to_possessive(owner: Phrase) -> str:
+    """Get the possessive of a phrase: "the dog's", "the dogs'"."""
+    is_plural = owner.head.tag_.endswith("S") and owner.text.endswith("s")
+    return f"{owner.text}'" if is_plural else f"{owner.text}'s"
 
 
 def _to_spans(doc: Doc, indices: list[int]) -> Iterator[Span]:
@@ -114,6 +163,10 @@ class PhraseTree:
         """Attach a word outside the graph to the phrase of a word in the graph."""
         self.satellites.add(satellite)
         self._satellites_of.setdefault(owner, []).append(satellite)
+
+    def satellites_of(self, i: int) -> list[int]:
+        """Get the words outside the graph that belong to a word."""
+        return self._satellites_of.get(i, [])
 
     def is_verb(self, i: int) -> bool:
         """Check whether a word is tagged as a verb, or is an infinitive after "to"."""
@@ -230,9 +283,12 @@ class PhraseTree:
         """
         found = self.below(head, without)
         for i in tuple(found):
-            found.update(self._satellites_of.get(i, ()))
+            found.update(self.satellites_of(i))
         self._fill_gaps(found)
         self._balance(found)
+        # A colon at the end only announces what follows.
+        if self.doc[max(found)].tag_ == ":" and max(found) != head:
+            found.discard(max(found))
         introductions = set(COMPLEMENTIZERS) if clausal else set()
         if any(self.roles.is_conjunct(arc.label) for arc in self._args(head)):
             introductions |= CORRELATIVES

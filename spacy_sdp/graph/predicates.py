@@ -13,7 +13,7 @@ from spacy.tokens import Span
 
 from .arc import IndexedArc
 from .index import GraphIndex
-from .phrases import PhraseTree
+from .phrases import PREPOSITION_TAGS, PhraseTree
 from .roles import COMPLEMENTIZERS, EXCLUSIVES, NEGATIVE_ADVERBS, Roles
 
 ADVERB_TAGS = ("RB", "WRB")
@@ -36,6 +36,8 @@ class Predicates:
         self.tree = PhraseTree(part, index, roles)
         self.auxiliaries: dict[int, list[int]] = {}
         self.particles: dict[int, list[int]] = {}
+        self._claim_correlatives()
+        self._claim_units()
         self._claim_auxiliaries()
         self._heads: set[int] = set()
         # In this order, because a conjunct depends on the one before it.
@@ -73,6 +75,29 @@ class Predicates:
         """Get the arcs to a word."""
         return self.index.by_dep.get(i, ())
 
+    def _claim_correlatives(self) -> None:
+        """Find the first "as" of "as tall as", which is not in the graph."""
+        for arc in self.index.arcs:
+            first = arc.head - 1
+            if (
+                arc.label == self.roles.compared
+                and first >= self.tree.part.start
+                and first not in self.tree.nodes
+                and self.doc[first].lower_ == "as"
+            ):
+                self.tree.attach(first, arc.head)
+
+    def _claim_units(self) -> None:
+        """Find the units of times, which are not in the graph: "9 a.m."."""
+        for i in range(self.tree.part.start + 1, self.tree.part.end):
+            if (
+                i not in self.tree.nodes
+                and i - 1 in self.tree.nodes
+                and self.tree.is_noun(i)
+                and self.doc[i - 1].tag_ == "CD"
+            ):
+                self.tree.attach(i, i - 1)
+
     # Auxiliaries
 
     def _claim_auxiliaries(self) -> None:
@@ -87,16 +112,24 @@ class Predicates:
                 tree.attach(i, owner)
 
     def _owner(self, auxiliary: int) -> int | None:
-        inverted = False
+        inverted = in_relative = False
+        relative: int | None = None
         candidates: list[int] = []
         for i in self._rest_of_sentence(auxiliary):
             token = self.doc[i]
             if i not in self.tree.nodes:
                 # A relative clause has its own auxiliaries.
-                if token.tag_ in ("WP", "WDT") and not candidates:
-                    inverted = True
+                is_relative = token.tag_ in ("WP", "WP$", "WDT")
+                if is_relative or (inverted and token.lower_ == "that"):
+                    in_relative = not candidates
+                    inverted = inverted or in_relative
                 continue
-            if self._can_have_auxiliaries(i):
+            can_have = self._can_have_auxiliaries(i)
+            if in_relative and can_have:
+                relative, in_relative = i, False
+            if relative is not None and self.tree.is_below(i, relative):
+                continue
+            if can_have:
                 if not inverted:
                     return i
                 if any(
@@ -119,6 +152,10 @@ class Predicates:
                 self.tree.modifies(arc)
                 and arc.dep > preposition
                 and self._can_have_auxiliaries(arc.dep)
+                # "It was in Paris that they met"
+                and not any(
+                    preposition < arg.dep < arc.dep for arg in self.args(arc.dep)
+                )
             ):
                 return arc.dep
         return None
@@ -150,6 +187,9 @@ class Predicates:
             return not self._is_prenominal(i)
         if self.doc[i].tag_.startswith(("DT", "PRP$", "PDT", "CD", "WDT", "POS")):
             return False
+        if self.doc[i].tag_.startswith("JJ") and i in self.index.tops and not arcs:
+            # "It is late"
+            return True
         return any(
             arc.dep < i and arc.label in (self.roles.subject, self.roles.place)
             for arc in arcs
@@ -208,9 +248,19 @@ class Predicates:
             return True
         has_args = any(True for _ in self.args(i))
         if self.tree.is_verb(i):
-            return has_args or self._is_said(i)
-        if not has_args or not self._is_said(i):
+            return has_args or (self._is_said(i) and not self._is_bare_gerund(i))
+        if not self._is_said(i) or not any(
+            # "He works harder than anyone"
+            arc.label != self.roles.compared
+            for arc in self.args(i)
+        ):
             return False
+        if any(arc.dep == self.tree.parents.get(i) for arc in self.args(i)):
+            # "a man angry about taxes", unlike the last part of "is rich and angry"
+            return any(
+                self.roles.is_conjunct(arc.label) and self.makes_clause(arc.head)
+                for arc in self.above(i)
+            )
         # A verb that is mistagged as a noun, or "like" as a preposition, has its
         # subject before it.
         return self.doc[i].tag_.startswith("JJ") or (
@@ -223,6 +273,14 @@ class Predicates:
                 and (self.tree.is_noun(i) or not self._governs(arc.dep))
                 for arc in self.args(i)
             )
+        )
+
+    def _is_bare_gerund(self, i: int) -> bool:
+        """Check whether a word is a gerund that says nothing: "gave up smoking"."""
+        return self.doc[i].tag_ == "VBG" and all(
+            (self.tree.is_verb(arc.head) or self.makes_clause(arc.head))
+            and not self.is_scopal(arc.head)
+            for arc in self.above(i)
         )
 
     def _governs(self, i: int) -> bool:
@@ -264,10 +322,10 @@ class Predicates:
         """
         tag = self.doc[i].tag_
         arcs = list(self.args(i))
-        if len(arcs) != 1 or not tag.startswith(("VB", "MD", "JJ")):
-            return False
         if tag == "MD":
-            return True
+            return bool(arcs)
+        if len(arcs) != 1 or not tag.startswith(("VB", "JJ")):
+            return False
         below = self.below_scope(i)
         return (
             min(arcs[0].dep, below) > i
@@ -316,6 +374,10 @@ class Predicates:
                 or self.tree.is_preposition(i)
             )
         )
+
+    def is_conjunction(self, i: int) -> bool:
+        """Check whether a word introduces an adverbial clause: "because", "by"."""
+        return self.tree.is_preposition(i) or self.doc[i].tag_.startswith(ADVERB_TAGS)
 
     # Operators
 
@@ -389,7 +451,8 @@ class Predicates:
     def is_negative(self, i: int) -> bool:
         """Check whether an adverb negates, such as "never" and "no longer"."""
         return self.doc[i].tag_.startswith(("RB", "CC", "DT", "JJR")) and any(
-            self.doc[j].lower_ in NEGATIVE_ADVERBS for j in self.expression(i)
+            self.doc[j].lower_ in NEGATIVE_ADVERBS and not self.is_exclusive(j)
+            for j in self.expression(i)
         )
 
     def expression(self, i: int) -> Iterator[int]:
@@ -411,6 +474,16 @@ class Predicates:
             if self._introduces(i, head):
                 break
             self._claim(i, head)
+        # In the graph: "The price went up", unlike "The price went up the hill"
+        particles = [arc.head for arc in self.above(head) if not self.above(arc.head)]
+        particles += [arc.dep for arc in self.args(head)]
+        self.particles.setdefault(head, []).extend(
+            i
+            for i in particles
+            if self.doc[i].tag_.startswith(PREPOSITION_TAGS)
+            and not any(arc.dep != head for arc in self.below(i))
+            and (self.doc[i].tag_ == "RP" or not self.below(i))
+        )
         ends = [max(self.tree.below(dep, [head])) for dep in objects if dep > head]
         for end in ends:
             i = end + 1
@@ -446,8 +519,16 @@ class Predicates:
                 arc.label == self.roles.subject and arc.dep > head
                 for arc in self.args(head)
             )
-        return word in COMPLEMENTIZERS and any(
-            arc.dep >= following and self.clause_below(arc.dep) is not None
+        later = [arc for arc in self.args(head) if arc.dep >= following]
+        if (
+            word in COMPLEMENTIZERS
+            and self.doc[following].tag_ != "VBG"
+            and any(self.clause_below(arc.dep) is not None for arc in later)
+        ):
+            return True
+        # "Who did you invite to the party?", unlike "looked into the matter"
+        return bool(later) and any(
+            arc.label in self.roles.objects and arc.dep < following
             for arc in self.args(head)
         )
 

@@ -33,21 +33,32 @@ def propose(
             first = min(rest, key=lambda phrase: phrase.head.i)
             rest.remove(first)
     words = _verb_words(clause, predicates, scope)
-    there = _find_expletive(predicates, min(words), max(words))
-    if there is not None:
-        yield Phrase.from_indices(there, {there.i})
+    expletive = _find_expletive(predicates, min(words), max(words))
+    if expletive is not None and (first is None or first.head.i > clause.verb.head.i):
+        yield Phrase.from_indices(expletive, {expletive.i})
         rest = [phrase for phrase in (first, *rest) if phrase is not None]
     elif first is not None:
         yield replace(first, marker=None)
-    yield Phrase.from_indices(clause.verb.head, words)
-    yield from sorted(rest, key=lambda phrase: phrase.head.i)
+    # "are how old"
+    head = clause.verb.head
+    inverted = {i for i in predicates.auxiliaries_of(head.i) if i > head.i} & words
+    if inverted:
+        yield Phrase.from_indices(head, inverted)
+    yield Phrase.from_indices(head, words - inverted)
+    yield from _in_order(rest, clause)
     if agent is not None:
         yield agent
     adjuncts = [phrase for name in ADJUNCTS for phrase in getattr(clause, name)]
-    yield from sorted(adjuncts, key=lambda phrase: phrase.head.i)
+    yield from _in_order(adjuncts, clause)
     condition = clause.conditional
     if condition is not None and clause.verb.head not in condition.tokens:
         yield condition
+
+
+def _in_order(phrases: Iterable[Phrase], clause: Clause) -> list[Phrase]:
+    """Sort phrases as in the text, except that those before the verb come last."""
+    verb = clause.verb.head.i
+    return sorted(phrases, key=lambda phrase: (phrase.head.i < verb, phrase.head.i))
 
 
 def _verb_words(clause: Clause, predicates: Predicates, scope: list[int]) -> set[int]:
@@ -75,10 +86,14 @@ def _verb_words(clause: Clause, predicates: Predicates, scope: list[int]) -> set
 
 
 def _find_expletive(predicates: Predicates, start: int, end: int) -> Token | None:
-    """Find the "there" of an existential clause, which is not in the graph."""
+    """Find the "there" or "it" before a verb that is not in the graph."""
     doc, part, nodes = predicates.doc, predicates.tree.part, predicates.tree.nodes
     for i in (start - 1, end + 1):
-        if part.start <= i < part.end and doc[i].tag_ == "EX" and i not in nodes:
+        if (
+            part.start <= i < part.end
+            and (doc[i].tag_ == "EX" or doc[i].lower_ == "it")
+            and i not in nodes
+        ):
             return doc[i]
     return None
 
@@ -109,16 +124,21 @@ def to_text(phrases: Iterable[Phrase]) -> str:
             and previous.i + 1 == first.i
             and not previous.whitespace_
         )
-        text += ("" if joined or not text else " ") + _to_plain(left)
+        text += ("" if joined or not text else " ") + _to_plain(left, joined)
         previous = left.spans[-1][-1]
     return text.rstrip(",")
 
 
-def _to_plain(phrase: Phrase) -> str:
+def _to_plain(phrase: Phrase, joined: bool) -> str:
     """Format a phrase as in the middle of a sentence, with its preposition."""
     words = [] if phrase.marker is None else [phrase.marker.text]
-    for span in phrase.spans:
-        first, text = span[0], span.text
+    texts = phrase.texts()
+    firsts = [span[0] for span in phrase.spans]
+    if joined:
+        texts[0] = phrase.spans[0].text
+    elif phrase.owner is not None:
+        firsts[0] = phrase.owner.tokens[0]
+    for first, text in zip(firsts, texts, strict=True):
         # The lemma of a name is capitalized, too.
         is_name = first.tag_.startswith("NNP") and not first.lemma_.islower()
         if first.is_title and first.text != "I" and not is_name and _is_initial(first):
@@ -126,7 +146,8 @@ def _to_plain(phrase: Phrase) -> str:
         words.append(text)
     last_span = phrase.spans[-1]
     doc, end = last_span.doc, last_span.end
-    if end < len(doc) and doc[end].text == "," and "," in last_span.text:
+    commas = sum(token.text == "," for token in last_span)
+    if end < len(doc) and doc[end].text == "," and commas % 2:
         # Close a relative clause or an apposition.
         words[-1] += ","
     return " ".join(words)

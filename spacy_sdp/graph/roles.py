@@ -23,13 +23,16 @@ class Roles:
     objects: tuple[str, ...]  # in the order of the output
     compared: str  # adjective, or its degree -> what it is compared to
     negation: str  # negation -> negated word
+    degrees: frozenset[str]  # "more", "enough" -> adjective
     modifiers: frozenset[str]  # modifier -> modified word
     parts: frozenset[str]  # head -> its part
     conjunct: str  # conjunct -> next conjunct
     conjunct_affixes: tuple[str, str]  # the same, around the name of the conjunction
     negative_conjuncts: frozenset[str]  # the next conjunct is negated
     joint_negations: frozenset[str]  # both conjuncts are negated
+    alternatives: frozenset[str]  # only one of the conjuncts has to hold
     place: str  # place -> who or what is there
+    owner: str  # owner -> what belongs to it
     adverbials: dict[str, str]  # the question that a modifier answers
 
     @property
@@ -60,6 +63,7 @@ DM = Roles(
     objects=("ARG2", "ARG3", "ARG4", "than"),
     compared="than",
     negation="neg",
+    degrees=_words("comp comp_enough comp_less comp_so comp_too"),
     modifiers=_words(
         "BV appos comp comp_enough comp_less comp_so comp_too compound loc manner "
         "measure neg parenthetical poss subord times"
@@ -71,7 +75,9 @@ DM = Roles(
         "_nor_c _not_c _and+not_c _but+not_c _rather+than_c _instead+of_c"
     ),
     joint_negations=frozenset({"_nor_c"}),
+    alternatives=frozenset({"_or_c"}),
     place="loc",
+    owner="poss",
     adverbials={"manner": "how"},
 )
 
@@ -128,7 +134,8 @@ FUTURE_FORMS = _words("'ll shall sha will wo")
 # Words without meaning that introduce a clause, unlike prepositions.
 COMPLEMENTIZERS = _words("for if that to whether")
 INTERROGATIVES = _words("if whether")
-# Verbs whose object can be a question: "I wonder who came".
+# Verbs whose object is a question if it starts with "who" or "what", unlike "repeat" in
+# "He repeated what I had said".
 ASKING = _words(
     "ask ascertain consider decide determine discover doubt explain find forget guess "
     "imagine inquire know learn realize remember say see show tell understand wonder"
@@ -137,6 +144,17 @@ ASKING = _words(
 CAUSATIVES = _words("have hear help let make watch")
 # Words before a coordination that are not in the graph.
 CORRELATIVES = _words("both either neither")
+
+# The words of contractions in full; "'s" and "'d" depend on their tags.
+CONTRACTIONS = {
+    "ca": "can",
+    "wo": "will",
+    "sha": "shall",
+    "'m": "am",
+    "'re": "are",
+    "'ve": "have",
+    "'ll": "will",
+}
 
 # Quotation marks and parentheses, with their counterparts.
 PAIRS = {'"': '"', "``": "''", "“": "”", "«": "»", "(": ")", "[": "]"}
@@ -156,11 +174,15 @@ QUESTIONS = {
 }
 # Adverbs in "-ly" that do not tell how something is done.
 SENTENCE_ADVERBS = _words(
-    "actually allegedly apparently basically certainly clearly definitely especially "
-    "evidently exactly fortunately generally hopefully likely luckily mainly merely "
-    "mostly naturally nearly obviously only particularly possibly presumably probably "
-    "really reportedly simply strangely supposedly surely surprisingly undoubtedly "
-    "unfortunately"
+    "actually basically certainly clearly definitely especially evidently exactly "
+    "fortunately generally hopefully luckily mainly merely mostly naturally nearly "
+    "obviously only particularly really simply strangely surely surprisingly "
+    "undoubtedly unfortunately"
+)
+# Adverbs that weaken a clause, like a modal.
+HEDGES = _words(
+    "allegedly apparently likely maybe perhaps possibly presumably probably reportedly "
+    "supposedly"
 )
 ANSWERS = {word: role for role, words in QUESTIONS.items() for word in words.split()}
 
@@ -168,6 +190,7 @@ ANSWERS = {word: role for role, words in QUESTIONS.items() for word in words.spl
 PURPOSES = _words("for order so to")
 # … or, for times, by its noun.
 TIMES = _words(
+    "a.m. am o'clock p.m. pm "
     "afternoon age century date day dawn decade end evening friday future hour january "
     "february march april may june july august september october november december "
     "midnight minute moment monday month morning night noon past period saturday "

@@ -9,7 +9,7 @@ from typing import Any
 from spacy.tokens import Doc
 
 from .adjuncts import ADJUNCTS
-from .clauses import Clause
+from .clauses import DECIMALS, Clause
 from .extensions import DEFAULT_ATTR, require_graph
 from .graph import SemanticGraph
 from .spans import sentence_numbers, sentences
@@ -24,7 +24,7 @@ DETAIL_COLUMNS = (*ADJUNCTS, "negated", "modality", *CONTEXT_COLUMNS)
 CLAUSE_COLUMNS = {
     **dict.fromkeys(("doc", "sent", "clause"), int),
     **dict.fromkeys((*MAIN_COLUMNS, *ADJUNCTS), str),
-    "negated": bool,
+    **dict.fromkeys(("negated", "asserted"), bool),
     **dict.fromkeys(("modality", "tense", "aspect", "voice"), str),
     **dict.fromkeys(CONTEXT_COLUMNS, str),
     **dict.fromkeys(("subject_clause", "object_clause"), int),
@@ -37,7 +37,6 @@ TRIPLE_COLUMNS = {
     "score": float,
     "sentence": str,
 }
-DECIMALS = 4
 LIBRARIES = ("pandas", "polars")
 
 
@@ -63,17 +62,13 @@ def clauses_with_rows(
     sents = sentence_numbers(graph.doc)
     numbers = {id(clause): i for i, clause in enumerate(clauses)}
     for i, clause in enumerate(clauses):
-        score = clause.score
         row = {
             **clause.to_dict(),
             "doc": number,
             "sent": sents[clause.verb.head.i],
             "clause": i,
-            "negated": clause.negated,
             "subject_clause": numbers.get(id(clause.subject_clause)),
             "object_clause": numbers.get(id(clause.object_clause)),
-            "score": None if score is None else round(score, DECIMALS),
-            "sentence": clause.sentence.text.strip(),
         }
         yield clause, {name: row[name] for name in CLAUSE_COLUMNS}
 

@@ -31,7 +31,7 @@ FIELDS = {
 
 
 def read_expected():
-    """Give the clauses of each sentence, as rows of strings."""
+    """Give the clauses of each sentence, as rows of a table."""
     expected = {}
     for line in (FOLDER / "clauses.txt").read_text(encoding="utf8").splitlines():
         if line.startswith("> "):
@@ -42,12 +42,14 @@ def read_expected():
 
 
 def to_row(cells):
-    row = dict.fromkeys(["subject", "verb", "objects", "negated", *FIELDS.values()], "")
+    row = dict.fromkeys(["subject", "verb", "objects", *FIELDS.values()], "")
     values = ["" if cell == "-" else cell for cell in cells[:3]]
     row |= zip(("subject", "verb", "objects"), values, strict=True)
+    row["negated"] = "not" in cells
     for cell in cells[3:]:
         name, _, value = cell.partition(": ")
-        row["negated" if name == "not" else FIELDS[name]] = value or "yes"
+        if name != "not":
+            row[FIELDS[name]] = value
     return row
 
 
@@ -132,6 +134,35 @@ def test_clauses_are_those_that_a_person_would_write_down(text):
             "If it rains, we will stay at home.",
             ["it rains", "we will stay at home if it rains"],
         ),
+        ("How old are you?", ["you are how old"]),
+        (
+            "It is too late to change the plan.",
+            ["it is too late to change the plan", "to change the plan"],
+        ),
+        ("It was Tom who broke the window.", ["Tom broke the window"]),
+        ("The price went up by 3%.", ["the price went up by 3%"]),
+        (
+            '"We have lost everything," a resident told reporters.',
+            [
+                "we have lost everything",
+                "a resident told reporters we have lost everything",
+            ],
+        ),
+        (
+            "Yesterday the company opened a factory in Leeds.",
+            ["the company opened a factory in Leeds yesterday"],
+        ),
+        (
+            "She thanked the man whose dog had found the keys.",
+            [
+                "she thanked the man whose dog had found the keys",
+                "the man's dog had found the keys",
+            ],
+        ),
+        (
+            "I'm looking forward to seeing you.",
+            ["I'm looking forward to seeing you", "I seeing you"],
+        ),
     ],
 )
 def test_text_is_a_plain_proposition(text, propositions):
@@ -156,11 +187,54 @@ def test_active_and_passive_have_the_same_arguments():
         ("You must lock the gate.", "", ""),
         ("The letter might have been lost.", "", "perfect"),
         ("The tenor was singing, and the pianist was too.", "past", "progressive"),
+        (
+            "He's been working here since 2010.",
+            "present",
+            "perfect progressive",
+        ),
     ],
 )
 def test_tense_and_aspect(text, tense, aspect):
     clause = clauses_of(text)[0]
     assert (clause.tense, clause.aspect) == (tense, aspect)
+
+
+@pytest.mark.parametrize(
+    ("text", "asserted"),
+    [
+        # Statements, relative clauses and adverbial clauses …
+        ("Rome, which attracts many tourists, has seven hills.", [True, True]),
+        ("The match was cancelled because the field was wet.", [True, True]),
+        ("Walking home, Lucy found a coin.", [True, True]),
+        ("He works harder than anyone else.", [True]),
+        # … but neither complements, infinitives and imperatives …
+        ("The minister said that taxes would rise.", [True, False]),
+        ("It surprised everyone that the queen laughed.", [True, False]),
+        ("It is possible that the ship sank.", [True, False]),
+        ("The news that the mayor had resigned shocked the town.", [False, True]),
+        ("I wonder whether the museum opens on Mondays.", [True, False]),
+        ("I was too tired to work last night.", [True, False]),
+        ("She moved to Spain to learn the language.", [True, False]),
+        ("Smoking cigarettes damages the lungs.", [False, True]),
+        ("Close the door.", [False]),
+        # … nor what is negated, possible, conditional, asked or an alternative.
+        ("He left the shop without paying.", [True, False]),
+        ("Hardly anyone came.", [False]),
+        ("The suspect allegedly stole three cars.", [False]),
+        ("If it rains, we will stay at home.", [False, False]),
+        ("Is the coffee ready?", [False]),
+        ("Either you leave or I call the police.", [False, False]),
+    ],
+)
+def test_statements_are_asserted(text, asserted):
+    assert [clause.asserted for clause in clauses_of(text)] == asserted
+
+
+def test_a_part_of_an_alternative_is_not_asserted():
+    text = "Either Tom or his sister feeds the cat."
+    assert [clause.asserted for clause in clauses_of(text)] == [True]
+    parts = clauses_of(text, conjuncts=True)
+    assert [clause.asserted for clause in parts] == [False, False]
 
 
 def test_coordination_is_distributed_on_request():
@@ -271,6 +345,14 @@ def read(nlp, tagged, arcs, top):
             "picked",
             ["she picked up them from school"],
         ),
+        (
+            "It/PRP rose/VBD to/TO 3,000/CD ,/, in/IN May/NNP ,/, June/NNP and/CC"
+            " July/NNP ,/, again/RB ./.",
+            "rose-ARG1->It to-ARG1->rose to-ARG2->3,000 in-ARG1->rose in-ARG2->May"
+            " May-conj->June June-_and_c->July again-ARG1->rose",
+            "rose",
+            ["it rose to 3,000 in May , June and July, again"],
+        ),
     ],
 )
 def test_propositions_of_small_graphs(nlp, tagged, arcs, top, propositions):
@@ -359,6 +441,50 @@ def test_contractions_are_joined_as_in_the_text(nlp):
         token.tag_ = tag
     doc._.sdp = [(-1, 2, "root"), (2, 0, "ARG1")]
     assert [clause.text for clause in doc._.sdp.clauses()] == ["she's happy"]
+
+
+@pytest.mark.parametrize(
+    ("text", "tags", "arcs", "verb", "modality"),
+    [
+        ("He can't swim.", "PRP MD RB VB .", "1-ARG1-3 2-neg-1 3-ARG1-0", "can", "can"),
+        ("We won\u2019t go.", "PRP MD RB VB .", "2-neg-3 3-ARG1-0", "will", ""),
+        ("I'd stay.", "PRP MD VB .", "1-ARG1-2 2-ARG1-0", "would", "would"),
+        ("I'd left.", "PRP VBD VBN .", "2-ARG1-0", "had", ""),
+        ("It's gone.", "PRP VBZ VBN .", "2-ARG1-0", "is", ""),
+        ("They're old.", "PRP VBP JJ .", "2-ARG1-0", "are", ""),
+        ("Won't she come?", "MD RB PRP VB .", "1-neg-3 3-ARG1-2", "Will", ""),
+    ],
+)
+def test_fields_have_contractions_in_full(nlp, text, tags, arcs, verb, modality):
+    doc = nlp.make_doc(text)
+    for token, tag in zip(doc, tags.split(), strict=True):
+        token.tag_ = tag
+    graph = [(each.split("-")) for each in arcs.split()]
+    doc._.sdp = [
+        (-1, int(graph[-1][0]), "root"),
+        *((int(head), int(dep), label) for head, label, dep in graph),
+    ]
+    (clause,) = doc._.sdp.clauses()
+    row = clause.to_dict()
+    assert (row["verb"].split()[0], row["modality"]) == (verb, modality)
+
+
+def test_whose_stands_for_its_owner():
+    clause = clauses_of(
+        "The airline will not refund passengers whose flights were cancelled because "
+        "of the strike."
+    )[1]
+    (flights,) = clause.objects
+    assert (flights.text, flights.owner.text) == ("passengers' flights", "passengers")
+    assert [token.text for token in flights.tokens] == ["whose", "flights"]
+
+
+def test_rows_have_text_booleans_and_numbers():
+    clause = clauses_of("He never answers letters.")[0]
+    row = clause.to_dict()
+    assert (row["negated"], row["asserted"], row["score"]) == (True, False, None)
+    others = set(row) - {"negated", "asserted", "score"}
+    assert {type(row[name]) for name in others} == {str}
 
 
 def test_long_coordinations_need_no_recursion(nlp):
