@@ -30,7 +30,8 @@ def to_networkx(graph: SemanticGraph) -> networkx.MultiDiGraph:
 
     graph (SemanticGraph): The graph.
     RETURNS (networkx.MultiDiGraph): The nodes are token indices with `text`, `lemma`,
-        `tag` and `top`. The edges have `label` and `score`, and the label as key.
+        `tag` and `top`, and `frame` if the graph has frames. The edges have `label` and
+        `score`, and the label as key.
     """
     from networkx import MultiDiGraph
 
@@ -43,6 +44,7 @@ def to_networkx(graph: SemanticGraph) -> networkx.MultiDiGraph:
             lemma=token.lemma_,
             tag=token.tag_,
             top=token in tops,
+            **({"frame": graph.frame(token)} if graph.has_frames else {}),
         )
     for head, dep, label, score in graph.indexed_arcs:
         result.add_edge(head, dep, key=label, label=label, score=score)
@@ -54,18 +56,20 @@ def to_penman(graph: SemanticGraph) -> str:
 
     graph (SemanticGraph): The graph.
     RETURNS (str): One block for each connected component, starting at its top, with
-        blank lines in between. Variables are "t" and the index of the token.
+        blank lines in between. Variables are "t" and the index of the token. Frames are
+        attributes: `:frame "v:e-x-x"`.
     """
     parts = find_components(graph.indexed_arcs)
     connected = {i for part in parts for i in part}
-    parts += [[token.i] for token in graph.tops if token.i not in connected]
+    parts += [[token.i] for token in _nodes(graph) if token.i not in connected]
     return "\n\n".join(_penman_part(graph, part) for part in sorted(parts))
 
 
 def _nodes(graph: SemanticGraph) -> list[Token]:
+    """Get the words that have an arc or a frame, and the tops."""
     indices = {i for arc in graph.indexed_arcs for i in arc[:2]}
     indices.update(token.i for token in graph.tops)
-    return [graph.doc[i] for i in sorted(indices)]
+    return [token for token in graph.doc if token.i in indices or graph.frame(token)]
 
 
 def _penman_part(graph: SemanticGraph, part: list[int]) -> str:
@@ -78,7 +82,7 @@ def _penman_part(graph: SemanticGraph, part: list[int]) -> str:
     for number, (head, dep, label, _) in numbered:
         arcs[dep].append((number, f":{NOT_IN_ROLES.sub('_', label)}-of", head))
     start = _first_node(graph, part)
-    pieces = [f"(t{start} / {_concept(graph.doc[start])}"]
+    pieces = [f"({_instance(graph, start)}"]
     written_nodes, written_arcs = {start}, set()
     # Depth first, without recursion, because sentences may be long.
     open_nodes = [iter(arcs[start])]
@@ -92,7 +96,7 @@ def _penman_part(graph: SemanticGraph, part: list[int]) -> str:
                 pieces.append(f"{line}t{other}")
                 continue
             written_nodes.add(other)
-            pieces.append(f"{line}(t{other} / {_concept(graph.doc[other])}")
+            pieces.append(f"{line}({_instance(graph, other)}")
             open_nodes.append(iter(arcs[other]))
             break
         else:
@@ -108,8 +112,13 @@ def _first_node(graph: SemanticGraph, part: list[int]) -> int:
     return min(part, key=lambda i: (i not in tops, i in deps, i))
 
 
-def _concept(token: Token) -> str:
-    if PLAIN_CONCEPT.fullmatch(token.text):
-        return token.text
-    escaped = token.text.replace("\\", "\\\\").replace('"', '\\"')
+def _instance(graph: SemanticGraph, i: int) -> str:
+    """Format a node with its concept, and its frame if it has one."""
+    text, frame = graph.doc[i].text, graph.frame(i)
+    concept = text if PLAIN_CONCEPT.fullmatch(text) else _quoted(text)
+    return f"t{i} / {concept}" + (f" :frame {_quoted(frame)}" if frame else "")
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'

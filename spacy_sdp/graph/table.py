@@ -16,7 +16,7 @@ from .spans import sentence_numbers, sentences
 
 Row = dict[str, Any]
 # The columns, with the types of their values. `doc`, `sent`, `clause` and the tokens
-# `head` and `dep` are numbers that count from 0.
+# `head` and `dep` are numbers that count from 0. `frame` is that of the predicate.
 MAIN_COLUMNS = ("subject", "verb", "objects")
 CONTEXT_COLUMNS = ("attribution", "conditional", "asked")
 # The other parts of a clause, which are shown with their names.
@@ -33,7 +33,7 @@ CLAUSE_COLUMNS = {
 }
 TRIPLE_COLUMNS = {
     **dict.fromkeys(("doc", "sent", "head", "dep"), int),
-    **dict.fromkeys(("predicate", "label", "argument"), str),
+    **dict.fromkeys(("predicate", "label", "argument", "frame"), str),
     "score": float,
     "sentence": str,
 }
@@ -91,6 +91,7 @@ def triple_rows(graph: SemanticGraph, number: int) -> Iterator[Row]:
             "predicate": arc.head.text,
             "label": arc.label,
             "argument": arc.dep.text,
+            "frame": graph.frame(arc.head),
             "score": None if arc.score is None else round(arc.score, DECIMALS),
             "sentence": texts[sent].text.strip(),
         }

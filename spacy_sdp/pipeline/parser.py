@@ -263,14 +263,18 @@ class SemanticParser(TrainablePipe):
     def _given_labels(self, labels: LabelData | None) -> Mapping[str, list[str]]:
         if labels is None:
             return {}
-        if not isinstance(labels, Mapping):
-            return {"labels": labels}
-        if not labels or set(labels) - {"labels", "frames"}:
+        given = labels if isinstance(labels, Mapping) else {"labels": labels}
+        if not given or set(given) - {"labels", "frames"}:
             raise ValueError(
                 f"The labels of '{self.name}' must be a list, or a dictionary of the "
-                f"lists 'labels' and 'frames', but found the keys {sorted(labels)}."
+                f"lists 'labels' and 'frames', but found the keys {sorted(given)}."
             )
-        return labels
+        for key, names in given.items():
+            if isinstance(names, str) or not isinstance(names, Iterable):
+                raise ValueError(
+                    f"The {key} of '{self.name}' must be a list, not {names!r}."
+                )
+        return given
 
     def _set_frames(self, frames: list[str]) -> None:
         """Set the frames to predict, which cannot be changed later."""
@@ -280,8 +284,14 @@ class SemanticParser(TrainablePipe):
                 "is frequent enough. Set 'frames' of its model to false, or lower "
                 "'min_frame_count'."
             )
-        self.cfg["frames"] = list(frames)
-        self.model.set_dim("nF", len(frames), force=True)
+        for frame in frames:
+            if not isinstance(frame, str) or not frame:
+                raise ValueError(
+                    f"The frames of '{self.name}' must be strings that are not empty, "
+                    f"but found {frame!r}."
+                )
+        self.cfg["frames"] = list(dict.fromkeys(frames))
+        self.model.set_dim("nF", len(self.frames), force=True)
 
     def predict(self, docs: Iterable[Doc]) -> list[ParsedArcs]:
         """Parse Docs without changing them.

@@ -7,6 +7,8 @@ with the words that the node covers, and the predicates as ids.
 
 import json
 import re
+from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -19,7 +21,9 @@ from spacy_sdp.formats.erg.eds_to_dm import (
     Node,
     Token,
     convert,
+    find_frames,
 )
+from spacy_sdp.formats.erg.frames import SemanticInterface
 
 NODE = re.compile(r'(?P<predicate>\S+) "(?P<words>[^"]*)"(?: \[(?P<args>.*)\])?')
 
@@ -417,6 +421,26 @@ def read_eds(path):
             for node in graph["nodes"]
         ]
         yield graph["id"], graph["input"], nodes, str(graph["tops"][0])
+
+
+def test_the_official_sample_has_frames_of_the_same_predicates(shared_data):
+    """The part before the colon; the types of arguments depend on the grammar release.
+
+    The official frames lack the senses of most prepositions and of words of degree.
+    """
+    gold = {each.id: each for each in sdp.read(shared_data / "sdp_sample" / "dm.sdp")}
+    interface = SemanticInterface({})
+    counts = Counter()
+    for sentence_id, text, nodes, _ in read_eds(shared_data / "sdp_sample/eds.mrp"):
+        nodes = [replace(n, frame=interface.frame(n.predicate, {})) for n in nodes]
+        sentence = gold[sentence_id]
+        found = find_frames(nodes, locate(sentence.words, text))
+        for frames in zip(sentence.frames, found, strict=True):
+            if any(frames):
+                one, other = ((each or "").split(":")[0] for each in frames)
+                counts[one == other, one == other.split("_")[0]] += 1
+    same_sense = counts[True, True] + counts[True, False]
+    assert (same_sense, counts[False, True], counts.total()) == (1499, 39, 1552)
 
 
 def test_the_official_sample_has_the_same_graphs_in_eds_and_in_dm(shared_data):

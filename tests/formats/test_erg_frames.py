@@ -103,6 +103,16 @@ def test_of_nodes_as_strong_the_first_gives_the_frame():
     assert frames_of("now", now, time) == ["a:e-e"]
 
 
+def test_a_compound_has_the_frame_of_its_last_part():
+    water, cool = (
+        node("_water_n_1", 0, 12, "n:x"),
+        node("_cool_v_1", 0, 12, "v:e-x-x"),
+    )
+    assert frames_of("water-cooled", water, cool) == ["v:e-x-x"]
+    weak = node("comp", 0, 12, "comp:e-u")
+    assert frames_of("water-cooled", water, cool, weak) == ["v:e-x-x"]
+
+
 def test_all_words_of_an_expression_have_its_frame():
     found = frames_of(
         "tea because of it",

@@ -6,6 +6,7 @@ from penman import decode
 from spacy.tokens import Doc
 
 import spacy_sdp
+from spacy_sdp import SemanticGraph
 from spacy_sdp.graph.extensions import register_extensions
 
 
@@ -35,6 +36,34 @@ def test_penman_is_what_penman_reads(cat):
     assert {t[2] for t in triples if t[1] == ":instance"} == {
         *("The", "shy", "cat", "wants", "eat"),
     }
+
+
+def with_frames(graph, frames):
+    return SemanticGraph.from_arcs(
+        graph.doc, graph.indexed_arcs, [top.i for top in graph.tops], frames=frames
+    )
+
+
+def test_networkx_has_frames_where_the_graph_has_them(cat):
+    frames = {2: "n:x", 3: "v:e-x-h", 6: "x:e"}
+    graph = with_frames(cat._.sdp, frames).to_networkx()
+    # The full stop has a frame, but no arc.
+    assert dict(graph.nodes(data="frame")) == {0: None, 1: None, 5: None, **frames}
+    assert graph.degree(6) == 0
+    graph = with_frames(cat._.sdp, {}).to_networkx()
+    assert set(dict(graph.nodes(data="frame")).values()) == {None}
+    assert all("frame" in node for _, node in graph.nodes(data=True))
+
+
+def test_penman_has_frames_as_attributes(cat):
+    graph = with_frames(cat._.sdp, {2: "n:x", 3: 'v:"e"-x', 6: "x:e"})
+    first, last = (decode(part) for part in graph.to_penman().split("\n\n"))
+    assert {t for t in first.triples if t[1] == ":frame"} == {
+        ("t2", ":frame", '"n:x"'),
+        ("t3", ":frame", r'"v:\"e\"-x"'),
+    }
+    assert set(first.triples) >= set(decode(cat._.sdp.to_penman()).triples)
+    assert last.triples == [("t6", ":instance", "."), ("t6", ":frame", '"x:e"')]
 
 
 def test_penman_writes_every_part_and_any_word(nlp):

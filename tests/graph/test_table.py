@@ -3,7 +3,7 @@
 import pytest
 from spacy.tokens import Doc
 
-from spacy_sdp import to_frame
+from spacy_sdp import SemanticGraph, to_frame
 from spacy_sdp.graph import table
 from spacy_sdp.graph.table import (
     CLAUSE_COLUMNS,
@@ -60,10 +60,22 @@ def test_rows_of_triples_have_tokens_and_scores(doc):
     rows = list(triple_rows(doc._.sdp, 4))
     assert [list(row) for row in rows] == [list(TRIPLE_COLUMNS)] * 6
     assert list(rows[-2].values()) == [
-        *(4, 0, 5, 2, "eat", "ARG1", "cat", 0.6235),
+        *(4, 0, 5, 2, "eat", "ARG1", "cat", None, 0.6235),
         "The shy cat wants to eat .",
     ]
-    assert list(rows[-1].values())[:8] == [4, 1, 8, 7, "bark", "ARG1", "Dogs", 0.5]
+    assert list(rows[-1].values())[:7] == [4, 1, 8, 7, "bark", "ARG1", "Dogs"]
+    assert rows[-1]["score"] == 0.5
+
+
+def test_rows_of_triples_have_the_frame_of_the_predicate(doc):
+    graph = SemanticGraph.from_arcs(
+        doc, doc._.sdp.indexed_arcs, frames={3: "v:e-x-h", 7: "n:x"}
+    )
+    frames = [(row["predicate"], row["frame"]) for row in triple_rows(graph, 0)]
+    assert set(frames) == {
+        ("wants", "v:e-x-h"),
+        *((word, None) for word in ("The", "shy", "eat", "bark")),
+    }
 
 
 def test_a_frame_of_pandas(doc):

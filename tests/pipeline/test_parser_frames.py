@@ -206,8 +206,18 @@ def test_label_data_has_labels_and_frames(nlp, examples):
     assert some.labels == ("ARG1", "ARG2", "BV")
     assert set(some.frames) == {frame for _, frame in frames(examples[0].reference)}
     assert initialize(data).label_data == data["labels"]
+    twice = initialize({"frames": ["n:x", "v:e-x", "n:x"]}, frames=True)
+    assert twice.frames == ("n:x", "v:e-x")
     with pytest.raises(ValueError, match=r"'labels' and 'frames'.*\['senses'\]"):
         initialize({"senses": []}, frames=True)
+    for labels in ("ARG1", {"labels": "ARG1"}):
+        with pytest.raises(ValueError, match=r"The labels .* a list, not 'ARG1'"):
+            initialize(labels)
+    with pytest.raises(ValueError, match=r"The frames .* a list, not None"):
+        initialize({"frames": None}, frames=True)
+    for frame in ("", 1):
+        with pytest.raises(ValueError, match=rf"not empty, but found {frame!r}\."):
+            initialize({"frames": ["n:x", frame]}, frames=True)
 
 
 def test_rare_frames_are_not_learned(nlp, examples):

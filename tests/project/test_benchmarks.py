@@ -1,6 +1,7 @@
 """Benchmarks measure what they say."""
 
 import sys
+from collections import Counter
 from pathlib import Path
 from statistics import mean, stdev
 
@@ -11,7 +12,7 @@ import torch
 from torch.testing import assert_close
 
 from spacy_sdp.data import EXAMPLES
-from spacy_sdp.formats import docbin, sdp
+from spacy_sdp.formats import Record, docbin, sdp
 from spacy_sdp.formats.bridge import to_doc
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
@@ -200,6 +201,38 @@ def test_a_transformer_can_read_windows(tmp_path, monkeypatch, capsys):
     errors = capsys.readouterr().err
     assert "there is no file none.spacy" in errors
     assert "must have a transformer" in errors
+
+
+def test_wrong_frames_are_classified():
+    frames = pytest.importorskip("frames")
+    known = Counter(("v:e-x-x", "v_up:e-x", "n:x"))
+    found = ("v:e-x-h", "v:e-x", "v_to:e-x-x", "n:x", None)
+    assert [frames.find_mistake("v:e-x-x", each, known) for each in found] == [
+        "types of arguments",
+        "number of arguments",
+        "sense",
+        "kind of word",
+        "word outside the graph",
+    ]
+    assert frames.find_mistake("v:e-p", "v:e-x", known) == "frame not in training"
+
+
+def test_frames_are_counted_without_a_pipeline(tmp_path, monkeypatch, capsys):
+    frames = pytest.importorskip("frames")
+    paths = [tmp_path / "train.sdp", tmp_path / "test.sdp"]
+    words = ["Dogs", "chase", "cats"]
+    sdp.write([Record(words, frames=["n:x", "v:e-x-x", "n:x"])], paths[0])
+    sdp.write([Record(words, frames=["n:x", "v:e-x-x", None])], paths[1])
+    arguments = ["frames.py", "--count", "--train", str(paths[0]), "--test"]
+    monkeypatch.setattr(sys, "argv", [*arguments, str(paths[1])])
+    frames.main()
+    assert capsys.readouterr().out.splitlines()[2:] == [
+        "| training | 3 | 2 | 50.0% |  |",
+        "| test.sdp | 2 | 2 | 100.0% | 50.0% |",
+    ]
+    sdp.write([Record(words)], paths[1])
+    with pytest.raises(SystemExit, match=r"test\.sdp: there are no frames"):
+        frames.main()
 
 
 def test_pipelines_are_scored_by_kind_of_text_and_sentence(

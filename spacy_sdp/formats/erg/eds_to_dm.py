@@ -227,6 +227,9 @@ MULTIWORD_LABEL = "mwe"
 # Second tokens of contractions, "ca n't" and "can not".
 NEGATIONS = frozenset({"n't", "n’t", "not"})  # noqa: RUF001
 
+# A hyphen inside of a word.
+HYPHEN = re.compile(r"\w-\w")
+
 # Punctuation that the grammar attaches to the word before or after it. Symbols such as
 # currencies and per cent are words.
 PUNCTUATION = re.compile(r"[^\w$%£€&#+=<>*/°§]+")
@@ -276,8 +279,20 @@ def find_frames(nodes: Iterable[Node], tokens: Sequence[Token]) -> list[str | No
             node = replace(node, frame=POSSESSIVE_FRAME)
         for index in indices:
             candidates[index].append(node)
-    # The first of several equally strong nodes is used.
-    return [max(each, key=_strength).frame if each else None for each in candidates]
+    return [
+        _strongest(each, token).frame if each else None
+        for each, token in zip(candidates, tokens, strict=True)
+    ]
+
+
+def _strongest(nodes: list[Node], token: Token) -> Node:
+    """Get the first of the strongest nodes, or the last one for a compound.
+
+    The last part of a compound is its head: "asbestos-related" has the frame of
+    "related". In newer releases of the grammar, the parts are separate tokens.
+    """
+    is_compound = HYPHEN.search(token.form) is not None
+    return max(nodes[::-1] if is_compound else nodes, key=_strength)
 
 
 def _strength(node: Node) -> int:
