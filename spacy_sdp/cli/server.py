@@ -21,6 +21,7 @@ from time import monotonic
 from typing import Any, TypeVar
 
 from spacy.language import Language
+from spacy.tokenizer import Tokenizer
 from spacy.tokens import Doc
 from spacy_transformers import Transformer
 
@@ -42,6 +43,8 @@ LONGEST_TEXT = 20_000
 LONGEST_BODY = 12 * LONGEST_TEXT + 1000
 # Parsing time is quadratic in the length of a sentence.
 LONGEST_SENTENCE = 500
+# spaCy's tokenizer takes quadratic time for many punctuation marks without a space.
+LONGEST_WORD = 1000
 # Longer texts have a separate worker, so that short ones do not wait for them.
 LONGEST_SHORT_TEXT = 1000
 # Maximum number of texts that are waiting or being parsed.
@@ -211,6 +214,9 @@ class Server(ThreadingHTTPServer):
             if name not in self._loaded:
                 self._loaded[name] = self._load(name)
         nlp = self._loaded[name]
+        # Other tokenizers are for languages that are written without spaces.
+        if isinstance(nlp.tokenizer, Tokenizer):
+            _check_words(text)
         doc = nlp.make_doc(text)
         for _, pipe in nlp.pipeline:
             # Check lengths before components whose time depends on them.
@@ -246,6 +252,16 @@ class Server(ThreadingHTTPServer):
         super().server_close()
         self._short_texts.stop()
         self._long_texts.stop()
+
+
+def _check_words(text: str) -> None:
+    length = max(map(len, text.split()))
+    if length > LONGEST_WORD:
+        raise RequestError(
+            f"The text has {length:,} characters without a space between them, but the "
+            f"limit is {LONGEST_WORD:,}. For such texts, use: {PARSE_COMMAND}",
+            HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+        )
 
 
 def _check_sentences(doc: Doc) -> None:

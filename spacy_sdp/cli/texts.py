@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import chain
+from math import isinf
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -42,6 +44,8 @@ INPUT_FORMAT_OF_SUFFIX = {
 SURROGATE = re.compile("[\\ud800-\\udfff]")
 INPUT_FORMATS = ("text", "lines", "jsonl", "csv", "tsv", "parquet", "spacy")
 TEXT_COLUMN = "text"
+# Maximum number of nested lists and objects in a row of JSONL.
+DEEPEST_ROW = 100
 # Maximum number of characters of a text or a file name in a message.
 LONGEST_SOURCE = 200
 
@@ -251,7 +255,9 @@ def _read_jsonl(file: BinaryIO, path: str, errors: Errors) -> Iterator[TableRow]
         if not row.cells.strip():
             continue
         try:
-            row.cells = json.loads(row.cells, parse_constant=_refuse)
+            row.cells = json.loads(
+                row.cells, parse_constant=_refuse, parse_float=_to_float
+            )
         except (ValueError, RecursionError) as error:
             errors.add(path, {"line": row.number}, f"not JSON ({error})")
         else:
@@ -267,8 +273,11 @@ def _to_inputs(
         text: Any = cells.get(text_column) if isinstance(cells, dict) else None
         reason = row.reason
         if reason is None and not isinstance(text, str):
-            if unit == "number":
+            if unit == "number" and text is None:
                 reason = f"there is no text in {text_column!r}"
+            elif unit == "number":
+                kind = type(text).__name__
+                reason = f"expected a text in {text_column!r}, found {kind}"
             else:
                 key = json.dumps(text_column, ensure_ascii=False)
                 reason = f'expected an object with a text, as in {{{key}: "..."}}'
@@ -276,13 +285,36 @@ def _to_inputs(
             reason = "the text has an unpaired surrogate"
         if reason is None:
             others = {name: cells[name] for name in cells if name != text_column}
+            # Any value can be in JSON. Values of Parquet have types.
+            if unit == "line":
+                reason = _find_fault(others)
+        if reason is None:
             yield Input(text, path, place, others, row.position)
         else:
             errors.add(path, place, reason, row=cells)
 
 
+def _find_fault(value: Any, depth: int = 0) -> str | None:
+    """Find the reason why a value of JSON cannot be written to all outputs."""
+    if isinstance(value, str) and SURROGATE.search(value):
+        return "a column has an unpaired surrogate"
+    if isinstance(value, (dict, list)):
+        if depth > DEEPEST_ROW:
+            return f"the JSON is nested more than {DEEPEST_ROW} levels deep"
+        parts = chain(value, value.values()) if isinstance(value, dict) else value
+        faults = (_find_fault(part, depth + 1) for part in parts)
+        return next((fault for fault in faults if fault), None)
+    return None
+
+
 def _refuse(constant: str) -> None:
     raise ValueError(f"{constant} is not JSON")
+
+
+def _to_float(text: str) -> float:
+    if isinf(value := float(text)):
+        raise ValueError(f"the number {_shorten(text)} is too large")
+    return value
 
 
 def _shorten(source: str) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+import secrets
 import sys
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from errno import EISDIR, ENOENT
@@ -19,6 +19,8 @@ NOTHING = "_"
 LONGEST_REASON = 500
 # A longer line or block of lines is not a text file. This also stops at /dev/zero.
 LONGEST_LINE = 16 * 2**20
+# Maximum number of lines of a block, because short lines take more memory than text.
+MOST_LINES = 1_000_000
 # The environment variable for the maximum unpacked size of a file, in bytes.
 MAX_UNPACKED = "SPACY_SDP_MAX_UNPACKED"
 DEFAULT_MAX_UNPACKED = 1_000_000_000
@@ -130,12 +132,13 @@ def group_lines(
             continue
         block.append((number, line))
         size += len(line) + 1
-        if size > LONGEST_LINE:
-            raise FormatError(
-                f"more than {LONGEST_LINE:,} characters without a blank line",
-                path,
-                number,
+        if size > LONGEST_LINE or len(block) > MOST_LINES:
+            limit = (
+                f"{LONGEST_LINE:,} characters"
+                if size > LONGEST_LINE
+                else f"{MOST_LINES:,} lines"
             )
+            raise FormatError(f"more than {limit} without a blank line", path, number)
     if block:
         yield block
 
@@ -151,11 +154,11 @@ def max_unpacked() -> int:
     return int(value or DEFAULT_MAX_UNPACKED)
 
 
-def check_unpacked(size: int, path: Path | str) -> None:
+def check_unpacked(size: int, path: Path | str, what: str = "the file") -> None:
     """Raise an error if a compressed file exceeds the maximum unpacked size."""
     if size > max_unpacked():
         raise FormatError(
-            f"the file unpacks to more than {max_unpacked():,} bytes; if you trust it, "
+            f"{what} unpacks to more than {max_unpacked():,} bytes; if you trust it, "
             f"set the environment variable {MAX_UNPACKED} to a larger number",
             path,
         )
@@ -233,23 +236,20 @@ def atomic_write(path: Path | str) -> Iterator[BinaryIO]:
         with path.open("wb") as file:
             yield file
         return
-    # mkstemp creates private files; set the permissions that open() would set.
-    mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
+    temporary = path.with_name(f".{secrets.token_hex(8)}.part")
+    mode = path.stat().st_mode & 0o777 if path.exists() else None
     try:
-        descriptor, temporary = tempfile.mkstemp(".part", ".", path.parent)
+        # The process's umask applies. (It cannot be read in a way that is thread-safe.)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+        descriptor = os.open(temporary, flags, 0o666 if mode is None else mode)
     except OSError as error:
         raise type(error)(error.errno, error.strerror, str(path)) from None
     try:
         with os.fdopen(descriptor, "wb") as file:
             yield file
-        os.chmod(temporary, mode)
-        os.replace(temporary, path)
+        if mode is not None:
+            temporary.chmod(mode)
+        temporary.replace(path)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
-
-
-def _umask() -> int:
-    umask = os.umask(0)
-    os.umask(umask)
-    return umask

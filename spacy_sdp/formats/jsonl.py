@@ -137,8 +137,18 @@ def to_object(
 
 
 def format_object(row: JsonObject) -> str:
-    """RETURNS (str): The line of an object. Values unknown to JSON become strings."""
-    return json.dumps(row, ensure_ascii=False, default=str) + "\n"
+    """RETURNS (str): The line of an object.
+
+    Values unknown to JSON become strings, and NaN and infinity become null.
+    """
+    options: dict[str, Any] = {"ensure_ascii": False, "default": str}
+    try:
+        return json.dumps(row, allow_nan=False, **options) + "\n"
+    except ValueError:
+        # Reading JSON calls a function for each constant that is not valid.
+        dumped = json.dumps(row, **options)
+        row = json.loads(dumped, parse_constant=lambda _: None)
+        return json.dumps(row, **options) + "\n"
 
 
 def _to_sentences(row: JsonObject, vocab: Vocab, attr: str) -> list[Record]:
@@ -193,7 +203,10 @@ def _to_doc(row: JsonObject, vocab: Vocab) -> Doc:
         ]
         annotations["deps"] = [check_string(token["dep"], "dep") for token in tokens]
     elif sents := get_objects(row, "sents"):
-        first = {sent.get("start") for sent in sents}
+        first = {
+            _index(sent.get("start"), len(text), "start of a sentence")
+            for sent in sents
+        }
         annotations["sent_starts"] = [start in first for start in starts]
     return Doc(vocab, words=words, spaces=spaces, **annotations)
 

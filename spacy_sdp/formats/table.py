@@ -12,10 +12,13 @@ from typing import Any, BinaryIO
 
 from .files import (
     LONGEST_LINE,
+    MOST_LINES,
     STANDARD_STREAM,
     FormatError,
+    check_unpacked,
     decode_lines,
     group_lines,
+    max_unpacked,
     number_lines,
 )
 
@@ -101,18 +104,58 @@ def read_parquet(file: BinaryIO, path: str) -> tuple[list[str], Iterator[TableRo
         raise FormatError("Parquet cannot be read from standard input; use a file")
     with _naming(path):
         table = pyarrow.parquet.ParquetFile(file)
-    columns = table.schema_arrow.names
+        columns = table.schema_arrow.names
+        groups = map(table.metadata.row_group, range(table.num_row_groups))
+        # (The metadata of columns would be more exact, but if they are invalid, pyarrow
+        # ends the process.)
+        sizes = [group.total_byte_size for group in groups]
+    for number, size in enumerate(sizes, start=1):
+        check_unpacked(size, path, f"row group {number}")
     _check_names(columns, path)
-    return columns, _read_batches(table, path)
+    return columns, _read_batches(table, sizes, path)
 
 
-def _read_batches(table: Any, path: str) -> Iterator[TableRow]:
-    size, count = Path(path).stat().st_size, table.metadata.num_rows
+def _read_batches(table: Any, sizes: list[int], path: str) -> Iterator[TableRow]:
+    file_size, count = Path(path).stat().st_size, max(table.metadata.num_rows, 1)
+    number = 0
     with _naming(path):
-        batches = table.iter_batches(BATCH_ROWS)
-        rows = (row for batch in batches for row in batch.to_pylist())
-        for number, cells in enumerate(rows, start=1):
-            yield TableRow(number, cells, position=size * number // count)
+        for group, size in enumerate(sizes):
+            # Columns with a dictionary store a value once, however often it occurs. A
+            # row is never larger than its row group.
+            rows = max(1, min(BATCH_ROWS, max_unpacked() // max(size, 1)))
+            for batch in table.iter_batches(rows, row_groups=[group]):
+                for cells, reason in _to_rows(_decode(batch)):
+                    number += 1
+                    position = min(file_size * number // count, file_size)
+                    yield TableRow(number, cells, reason, position)
+
+
+def _decode(batch: Any) -> Any:
+    """Replace dictionaries, whose size would count for each row, by their values."""
+    columns = [
+        column.dictionary_decode() if hasattr(column, "dictionary") else column
+        for column in batch.columns
+    ]
+    return type(batch).from_arrays(columns, names=batch.schema.names)
+
+
+def _to_rows(batch: Any) -> Iterator[tuple[dict[str, Any], str | None]]:
+    """Yield rows, and for each row None, or the reason why it is invalid."""
+    reason = f"the row has more than {LONGEST_LINE:,} bytes"
+    if batch.nbytes <= LONGEST_LINE:
+        try:
+            rows = batch.to_pylist()
+        except (ValueError, OverflowError, import_pyarrow().ArrowException) as error:
+            reason = f"the row has an invalid value ({error})"
+        else:
+            yield from ((row, None) for row in rows)
+            return
+    if len(batch) == 1:
+        yield {}, reason
+        return
+    middle = len(batch) // 2
+    yield from _to_rows(batch.slice(0, middle))
+    yield from _to_rows(batch.slice(middle))
 
 
 @contextmanager
@@ -120,7 +163,9 @@ def _naming(path: str) -> Iterator[None]:
     """Name the file in errors of pyarrow."""
     try:
         yield
-    except (import_pyarrow().ArrowException, OSError) as error:
+    except FormatError:
+        raise
+    except (import_pyarrow().ArrowException, OSError, ValueError) as error:
         raise FormatError(f"not a valid Parquet file ({error})", path) from None
 
 
@@ -165,6 +210,8 @@ class _Lines:
         self.size += len(line)
         if self.size > LONGEST_LINE:
             raise csv.Error(f"the row has more than {LONGEST_LINE:,} characters")
+        if len(self.record) > MOST_LINES:
+            raise csv.Error(f"the row has more than {MOST_LINES:,} lines")
         return line
 
     def start_record(self) -> None:
@@ -213,6 +260,8 @@ def _find_fault(cells: list[str]) -> str | None:
 
 def _check_names(columns: list[str], path: str, line: int | None = None) -> None:
     """Raise an error unless column names are unique."""
+    seen = set()
     for name in columns:
-        if columns.count(name) > 1:
+        if name in seen:
             raise FormatError(f"there are two columns {name!r}", path, line)
+        seen.add(name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile, ZipFile
@@ -15,7 +16,13 @@ from .parser import SemanticParser
 
 # The pipelines that we distribute, the best one first.
 PIPELINES = ("en_sdp_dm_md", "en_sdp_dm_sm")
-UNSAFE_TRANSFORMER = "spacy-transformers.TransformerModel.v3"
+# Our thread-safe architectures, by those of spacy-transformers with the same layers.
+SAFE_ARCHITECTURES = {
+    "spacy-transformers.TransformerModel.v1": "spacy_sdp.TransformerModel.v1",
+    "spacy-transformers.TransformerModel.v2": "spacy_sdp.TransformerModel.v1",
+    "spacy-transformers.TransformerModel.v3": "spacy_sdp.TransformerModel.v1",
+    "spacy-transformers.Tok2VecTransformer.v3": "spacy_sdp.Tok2VecTransformer.v1",
+}
 MODEL_HELP = (
     "Trained pipeline with a semantic parser: a package, a folder or a wheel. "
     f"[default: the first installed one of {', '.join(PIPELINES)}]"
@@ -48,13 +55,10 @@ def load_pipeline(
     """
     name = name or installed_pipelines()[0]
     nlp = _load(name)
-    unsafe = {
-        f"components.{pipe}.model.@architectures": "spacy_sdp.TransformerModel.v1"
-        for pipe, config in nlp.config["components"].items()
-        if (config.get("model") or {}).get("@architectures") == UNSAFE_TRANSFORMER
-    }
-    if threads and unsafe:
-        nlp = _load(name, config=unsafe)
+    if threads:
+        changes = dict(_find_unsafe(nlp.config["components"], "components"))
+        if changes:
+            nlp = _load(name, config=changes)
     if threshold is not None:
         parsers = [pipe for _, pipe in nlp.pipeline if isinstance(pipe, SemanticParser)]
         if not parsers:
@@ -64,6 +68,15 @@ def load_pipeline(
         for parser in parsers:
             parser.threshold = threshold
     return nlp
+
+
+def _find_unsafe(config: dict[str, Any], path: str) -> Iterator[tuple[str, str]]:
+    """Yield the settings of unsafe architectures, with those to replace them."""
+    for key, value in config.items():
+        if isinstance(value, dict):
+            yield from _find_unsafe(value, f"{path}.{key}")
+        elif key == "@architectures" and value in SAFE_ARCHITECTURES:
+            yield f"{path}.{key}", SAFE_ARCHITECTURES[value]
 
 
 def _load(name: str, **options: Any) -> Language:

@@ -330,6 +330,12 @@ BAD_ROWS = {
     '{"body": 5}': 'expected an object with a text, as in {"body": "..."}',
     "[1]": 'expected an object with a text, as in {"body": "..."}',
     '{"body": "\\ud800"}': "the text has an unpaired surrogate",
+    '{"body": "a", "b": [{"\\ud800": 1}]}': "a column has an unpaired surrogate",
+    '{"body": "a", "b": ["\\ud800"]}': "a column has an unpaired surrogate",
+    '{"body": "a", "b": 1e999}': "not JSON (the number 1e999 is too large)",
+    f'{{"body": "a", "b": {"[" * 500 + "]" * 500}}}': (
+        "the JSON is nested more than 100 levels deep"
+    ),
 }
 
 
@@ -340,9 +346,9 @@ def test_bad_rows_are_listed_and_the_rest_is_parsed(chain, tmp_path):
     arguments = ["parse", path, "--model", chain, "--text-column", "body"]
     code, out, err = run(*arguments, "--errors", errors)
     assert code == 0 and out.count("Dogs bark.\n") == 2
-    assert f"{errors}: 4 texts were not parsed" in err
+    assert f"{errors}: 8 texts were not parsed" in err
     found = [json.loads(line) for line in errors.read_text().splitlines()]
-    assert [each["line"] for each in found] == [2, 3, 4, 5]
+    assert [each["line"] for each in found] == [*range(2, 10)]
     assert [each["reason"] for each in found] == list(BAD_ROWS.values())
     assert [each.get("row") for each in found[:3]] == [None, {"body": 5}, [1]]
     code, _, err = run(*arguments)

@@ -26,6 +26,7 @@ from spacy_sdp.cli.server import (
     LONGEST_SENTENCE,
     LONGEST_SHORT_TEXT,
     LONGEST_TEXT,
+    LONGEST_WORD,
     Handler,
 )
 from spacy_sdp.pipeline.loading import load_pipeline
@@ -279,6 +280,27 @@ def test_a_sentence_has_a_longest_length(tmp_path, examples):
         "The text has a sentence of 10,000 words, but the limit is 500. For longer "
         "sentences, use: python -m spacy sdp parse"
     )
+
+
+def test_a_text_without_spaces_has_a_longest_length(server):
+    status, answer = parse(server, "(" * LONGEST_WORD + " " + ")" * LONGEST_WORD)
+    assert status == 200 and len(answer["records"][0]["tokens"]) == 2 * LONGEST_WORD
+    status, answer = parse(server, "Hello " + "(" * (LONGEST_TEXT - 6))
+    assert status == 413
+    assert answer["error"] == (
+        "The text has 19,994 characters without a space between them, but the limit is "
+        "1,000. For such texts, use: python -m spacy sdp parse"
+    )
+
+
+def test_texts_of_languages_without_spaces_have_no_longest_word(tmp_path):
+    nlp = spacy.blank("zh")
+    for name in ("sentencizer", "test_chain"):
+        nlp.add_pipe(name)
+    nlp.to_disk(tmp_path)
+    with serving([str(tmp_path)]) as server:
+        status, answer = parse(server, "猫睡。" * LONGEST_WORD)
+    assert status == 200 and len(answer["records"][0]["tokens"]) == 3 * LONGEST_WORD
 
 
 @Language.component("test_pairs")

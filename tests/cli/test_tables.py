@@ -4,6 +4,7 @@ import csv
 import datetime
 import io
 import json
+import math
 import subprocess
 import sys
 import tracemalloc
@@ -229,6 +230,39 @@ def test_files_without_the_column_of_the_texts_are_refused(chain, tmp_path):
         code, _, err = run("parse", tmp_path / name, "--model", chain)
         assert code == 1 and f"{name}: there is no column 'text'; specify the" in err
         assert "with --text-column (found 'id;body')" in err
+
+
+def test_numbers_that_json_lacks_are_null(chain, tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    columns = {"text": ["Dogs bark."], "x": [math.nan], "y": [[math.inf, 0.5]]}
+    parquet.write_table(pyarrow.table(columns), tmp_path / "in.parquet")
+    output = tmp_path / "out.jsonl"
+    for to in ("jsonl", "triples"):
+        arguments = ["--model", chain, "--to", to, "-o", output]
+        assert run("parse", tmp_path / "in.parquet", *arguments)[0] == 0
+        line = output.read_text().splitlines()[0]
+        row = json.loads(line, parse_constant=pytest.fail)
+        assert (row["x"], row["y"]) == (None, [None, 0.5])
+
+
+@pytest.mark.parametrize(
+    "column, reason",
+    [
+        ([7], "expected a text in 'text', found int"),
+        ([b"a"], "expected a text in 'text', found bytes"),
+        ([["a"]], "expected a text in 'text', found list"),
+        ([None], "there is no text in 'text'"),
+    ],
+    ids=["number", "bytes", "list", "null"],
+)
+def test_columns_that_are_not_text_are_named(column, reason, chain, tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "in.parquet"
+    parquet.write_table(pyarrow.table({"text": column}), path)
+    code, _, err = run("parse", path, "--model", chain)
+    assert code == 1 and f"in.parquet: row 1: {reason}" in err
 
 
 def test_broken_parquet_is_refused(chain, tmp_path, monkeypatch):

@@ -2,13 +2,15 @@
 
     python tests/formats/fuzz.py --inputs 1000000 --seed 0
 
-Wrong input has to end with a ValueError that says why, within seconds. Whatever else
-happens is printed with the number that reproduces it (--only NUMBER).
+Wrong input has to end with a ValueError that says why, within seconds. What is read
+must be written, or refused in the same way. Whatever else happens is printed with the
+number that reproduces it (--only NUMBER).
 """
 
 import argparse
 import gzip
 import io
+import json
 import random
 import sys
 import tempfile
@@ -49,6 +51,8 @@ PROFILE = {
 PIECES = [b"\t", b"\n", b"\n\n", b"_", b"-", b"+", b"#", b"0", b"-1", b"1.1", b"1-2"]
 PIECES += [b"9" * 30, b"NaN", b"\xff", b"\0", b"{", b"}", b"[", b'"', b":", b"|"]
 PIECES += ["\u00e9\u2028".encode(), b"\\ud800", b"root", b"SpaceAfter=No"]
+WRITABLE = [name for name in formats.FORMATS if name != "erg"]
+JSON_FORMATS = ("mrp", "jsonl", "prodigy")
 WORDS = ["The", "shy", "cat", "wants", "to", "eat", "."]
 KEYS = ["arcs", "tops", "frames", "predicates", "tokens", "nodes", "head", "dep"]
 KEYS += ["label", "op", "direction", "_", "LOWER", "REGEX", "IN", "a", "b", "x"]
@@ -61,19 +65,22 @@ def main() -> None:
     parser.add_argument("--only", type=int, help="the number of one input")
     args = parser.parse_args()
     numbers = range(args.inputs) if args.only is None else [args.only]
-    faults, counts = fuzz(numbers, args.seed)
+    faults, counts, (seconds, slowest) = fuzz(numbers, args.seed)
     print(", ".join(f"{name} {count}" for name, count in sorted(counts.items())))
-    print(f"{len(faults)} faults")
+    print(f"{len(faults)} faults; the slowest input, {slowest}, took {seconds:.2f} s")
     sys.exit(bool(faults))
 
 
-def fuzz(numbers: Any, seed: int) -> tuple[list[int], Counter[str]]:
+def fuzz(
+    numbers: Any, seed: int
+) -> tuple[list[int], Counter[str], tuple[float, int | None]]:
     """Try inputs by their numbers.
 
-    RETURNS (Tuple[List[int], Counter[str]]): The numbers of those that were not refused
-        as they should be, and how many were accepted and refused, by kind.
+    RETURNS: The numbers of those that were not refused as they should be; how many were
+        accepted and refused, by kind; and the seconds and number of the slowest input.
     """
     faults, counts = [], Counter[str]()
+    slowest: tuple[float, int | None] = (0.0, None)
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         targets = make_targets(Path(folder))
@@ -92,10 +99,12 @@ def fuzz(numbers: Any, seed: int) -> tuple[list[int], Counter[str]]:
                 faults.append(number)
                 print(f"input {number} ({name}), seed {seed}:")
                 traceback.print_exc()
-            if time.process_time() - start > PATIENCE:
+            seconds = time.process_time() - start
+            slowest = max(slowest, (seconds, number))
+            if seconds > PATIENCE:
                 faults.append(number)
                 print(f"input {number} ({name}), seed {seed}: over {PATIENCE} s")
-    return faults, counts
+    return faults, counts, slowest
 
 
 def make_targets(folder: Path) -> dict[str, Callable[[random.Random], None]]:
@@ -104,47 +113,86 @@ def make_targets(folder: Path) -> dict[str, Callable[[random.Random], None]]:
     targets: dict[str, Callable[[random.Random], None]] = {
         "from_dict": try_dictionary,
         "matcher": try_pattern,
+        "pattern file": make_pattern_reader(folder / "patterns.json"),
     }
-    for suffix, name in formats.SUFFIXES.items():
-        path = folder / f"sample{suffix}"
-        formats.write(sentences, path)
-        targets[name] = make_reader(path, path.read_bytes())
+    for name in WRITABLE:
+        path = folder / f"sample.{name}"
+        formats.write(sentences, path, format=name)
+        targets[name] = make_reader(path, name)
     targets["text"] = make_text_reader(folder / "sample.jsonl")
     if find_spec("delphin") and find_spec("lemminflect"):
         targets["erg"] = make_profile_reader(folder / "profile")
     return targets
 
 
-def make_reader(path: Path, sample: bytes) -> Callable[[random.Random], None]:
-    is_packed = path.suffix == ".spacy"
+def make_reader(path: Path, name: str) -> Callable[[random.Random], None]:
+    sample = path.read_bytes()
+    output = path.with_name("output")
 
     def read(rng: random.Random) -> None:
-        if is_packed and rng.random() < 0.9:
+        if name == "spacy" and rng.random() < 0.9:
             data = zlib.compress(mutate(zlib.decompress(sample), rng), 1)
+        elif name in JSON_FORMATS and rng.random() < 0.5:
+            data = mutate_json(sample, rng)
         else:
             data = mutate(sample, rng)
         path.write_bytes(data)
-        for _ in formats.read(path):
-            pass
+        sentences = list(formats.read(path, format=name))
+        if rng.random() < 0.2:
+            formats.write(sentences, output, format=rng.choice(WRITABLE))
 
     return read
 
 
 def make_text_reader(path: Path) -> Callable[[random.Random], None]:
-    """Read texts as `parse` does, in all formats but `.spacy`, also with --errors."""
+    """Read texts as `parse` does, also with --errors."""
     lines = b'{"text": "Dogs bark.", "id": [1, {"a": null}]}\n' * 3
     samples = {
         "csv": b'id,text\n1,"Dogs, ""bark""."\n2,Cats purr.\n',
         "tsv": b'id\ttext\n1\t"Dogs\n ""bark""."\n2\tCats purr.\n',
     }
-    others = [each for each in INPUT_FORMATS if each != "spacy"]
+    kinds = [each for each in INPUT_FORMATS if each != "spacy"]
+    if find_spec("pyarrow"):
+        samples["parquet"] = make_parquet()
+    else:
+        kinds.remove("parquet")
 
     def read(rng: random.Random) -> None:
-        kind = rng.choice(others)
+        kind = rng.choice(kinds)
         path.write_bytes(mutate(samples.get(kind, lines), rng))
         errors = Errors(io.BytesIO() if rng.random() < 0.5 else None)
         for _ in read_inputs([str(path)], kind, VOCAB, "text", errors):
             pass
+
+    return read
+
+
+def make_parquet() -> bytes:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    texts = ["Dogs bark.", "Cats purr.", None, "Dogs bark."]
+    columns = {
+        "text": texts,
+        "kind": pa.array(texts).dictionary_encode(),
+        "list": [[1, 2], [], None, [3]],
+        "time": pa.array([0, 1, 2, None], pa.timestamp("us", "UTC")),
+    }
+    file = io.BytesIO()
+    pq.write_table(pa.table(columns), file, row_group_size=2, compression="none")
+    return file.getvalue()
+
+
+def make_pattern_reader(path: Path) -> Callable[[random.Random], None]:
+    """Read a file of patterns."""
+    pattern = {"nodes": {"a": {"LOWER": "cat"}, "b": {}}, "arcs": [{"head": "b"}]}
+    pattern["arcs"][0] |= {"dep": "a", "label": ["ARG1", "ARG2"], "op": "?"}
+    sample = json.dumps({"NAME": [pattern]}).encode()
+
+    def read(rng: random.Random) -> None:
+        change = mutate_json if rng.random() < 0.5 else mutate
+        path.write_bytes(change(sample, rng))
+        SemanticMatcher(VOCAB).add_from_json(path)
 
     return read
 
@@ -191,6 +239,25 @@ def mutate(data: bytes, rng: random.Random) -> bytes:
         elif place < len(broken):
             broken[place] = rng.randrange(256)
     return bytes(broken)
+
+
+def mutate_json(data: bytes, rng: random.Random) -> bytes:
+    """Replace a value in one of several lines of JSON."""
+    lines = data.splitlines(keepends=True)
+    number = rng.randrange(len(lines))
+    whole = parent = [json.loads(lines[number])]
+    key: Any = 0
+    while parent[key] and isinstance(parent[key], (dict, list)) and rng.random() < 0.9:
+        parent = parent[key]
+        key = rng.choice(
+            list(parent if isinstance(parent, dict) else range(len(parent)))
+        )
+    if isinstance(parent, dict) and rng.random() < 0.2:
+        del parent[key]
+    else:
+        parent[key] = make_value(rng, 1)
+    lines[number] = json.dumps(whole[0]).encode() + b"\n"
+    return b"".join(lines)
 
 
 def make_value(rng: random.Random, depth: int = 3) -> Any:

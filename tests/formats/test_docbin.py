@@ -1,3 +1,6 @@
+import gc
+import zlib
+
 import pytest
 from spacy.tokens import Doc
 from util import run
@@ -54,3 +57,30 @@ def test_a_sentence_of_whitespace_does_not_glue_its_neighbours(nlp, tmp_path):
     docbin.write(docbin.read(tmp_path / "in.spacy"), tmp_path / "out.spacy")
     (again,) = docbin.read_docs(tmp_path / "out.spacy")
     assert again.text == "Hi. Bye."
+
+
+@pytest.mark.parametrize(
+    "value, reason",
+    [({1, 2}, "set"), (2**70, "out of range"), ("\ud800", "surrogates not allowed")],
+    ids=["type", "number", "string"],
+)
+def test_user_data_that_cannot_be_stored_are_named(value, reason, cat, tmp_path):
+    path = tmp_path / "out.spacy"
+    path.write_bytes(b"before")
+    cat.user_data["mine"] = value
+    with pytest.raises(
+        ValueError, match=r"Doc 'The shy .*user_data\['mine'\]"
+    ) as found:
+        docbin.write_docs([cat], path)
+    assert reason in str(found.value)
+    assert path.read_bytes() == b"before" and len(list(tmp_path.iterdir())) == 1
+
+
+def test_garbage_is_collected_again_after_a_broken_file(cat, tmp_path):
+    data = docbin.to_bytes([cat])
+    (tmp_path / "in.spacy").write_bytes(
+        zlib.compress(zlib.decompress(data).replace(b"tops", b"\xc1ops"))
+    )
+    with pytest.raises(FormatError, match=r"not a valid \.spacy file"):
+        list(docbin.read_docs(tmp_path / "in.spacy"))
+    assert gc.isenabled()

@@ -133,6 +133,7 @@ def changed(key, value, *path):
         (changed("start", 6, "tokens", 1), "token 1 is from character 6 to 9, but"),
         (changed("end", 99, "tokens", 2), "the end of a token is 99, expected a num"),
         (changed("tag", 1, "tokens", 0), "'tag' must be a string of valid characters"),
+        (changed("sents", [{"start": []}]), "the start of a sentence is [], expected"),
         (changed("tokens", [5]), "'tokens' must be a list of objects"),
         (changed("arcs", [[0, 9, "x"]], "sdp"), "Invalid arc (0, 9, 'x'): dep 9 is n"),
         (changed("tokens", 8, "sdp"), "The graph was made for 8 tokens, but the Doc"),

@@ -221,6 +221,19 @@ def test_a_link_stays_a_link_and_rights_stay_rights(tmp_path):
     assert target.stat().st_mode & 0o777 == 0o600
 
 
+@pytest.mark.skipif(os.name != "posix", reason="needs Unix")
+def test_new_files_have_the_usual_rights(tmp_path):
+    before = os.umask(0o027)
+    try:
+        with atomic_write(tmp_path / "new") as file:
+            (part,) = tmp_path.glob(".*.part")
+            assert part.stat().st_mode & 0o777 == 0o640
+            file.write(b"new")
+        assert (tmp_path / "new").stat().st_mode & 0o777 == 0o640
+    finally:
+        assert os.umask(before) == 0o027
+
+
 @pytest.mark.skipif(os.name != "posix", reason="needs named pipes")
 def test_a_pipe_stays_a_pipe(tmp_path):
     os.mkfifo(tmp_path / "pipe")
