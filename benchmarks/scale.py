@@ -5,8 +5,10 @@
 parses the same texts with `nlp.pipe` in one process, in two processes side by side and
 with `n_process=2`, and with `spacy_sdp.distributed.apply` with one and two workers. The
 time to start processes and to load the pipeline is not included. In addition to the
-elapsed time, it prints the CPU time, which is comparable even on a busy machine. With
-`--growth`, two workers parse increasing numbers of words instead.
+elapsed time, it prints the CPU time, which is comparable even on a busy machine; it
+includes Ray's own processes (on Linux). With several `--rounds`, each system has the
+figures of its best round. With `--growth`, two workers parse increasing numbers of
+words instead.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ import os
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from itertools import cycle
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -41,6 +44,10 @@ SYSTEMS = {
     "apply, 2 workers on Ray": ("ray", 2, False),
     "apply, 2 workers on Ray, with clauses": ("ray", 2, True),
 }
+# The system whose growth is measured.
+GROWING = "apply, 2 workers on Ray"
+# Which of the figures of several rounds to keep.
+BEST = {"words/s": max, "CPU s per million words": min, "MB per worker": max}
 COLUMNS = ("words", "words/s", "CPU s per million words", "MB per worker")
 
 
@@ -70,6 +77,13 @@ def run_here(system: str, model: str, path: Path, part_size: int) -> dict[str, f
     if kind == "pipe":
         return run_pipe(model, path, workers)
     reports: list[Report] = []
+    others: list[float] = []
+
+    def watch(size: int, report: Report | None) -> None:
+        if report is not None:
+            reports.append(report)
+            others.append(cpu_of_others() if kind == "ray" else 0.0)
+
     with TemporaryDirectory() as folder:
         summary = apply(
             [str(path)],
@@ -79,16 +93,38 @@ def run_here(system: str, model: str, path: Path, part_size: int) -> dict[str, f
             ray_address="local" if kind == "ray" else None,
             clauses=clauses,
             part_size=part_size,
-            watch=lambda size, report: report and reports.append(report),
+            watch=watch,
         )
     began = min(report.began for report in reports)
     ended = max(report.ended for report in reports)
+    # Before the first report, Ray starts.
+    rays = (others[-1] - others[0]) * len(reports) / max(1, len(reports) - 1)
     return {
         "words": summary.words,
         "seconds": ended - began,
-        "cpu": summary.cpu,
+        "cpu": summary.cpu + rays,
         "memory": summary.memory,
     }
+
+
+def cpu_of_others() -> float:
+    """The CPU time of this process and of Ray, without its workers, in seconds."""
+    children: dict[int, list[int]] = {}
+    ticks: dict[int, int] = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            name, _, rest = path.read_text().partition("(")[2].rpartition(")")
+            fields = rest.split()
+            number = int(path.parent.name)
+            children.setdefault(int(fields[1]), []).append(number)
+            used = sum(map(int, fields[11:13]))
+            ticks[number] = 0 if name.startswith("ray::") else used
+    waiting, total = [os.getpid()], 0
+    while waiting:
+        number = waiting.pop()
+        waiting += children.get(number, [])
+        total += ticks.get(number, 0)
+    return total / os.sysconf("SC_CLK_TCK")
 
 
 def run_pipe(model: str, path: Path, n_process: int) -> dict[str, float]:
@@ -99,23 +135,27 @@ def run_pipe(model: str, path: Path, n_process: int) -> dict[str, float]:
     # Signals to the other process that this one is ready, and waits for it.
     print("ready", flush=True)
     sys.stdin.readline()
-    began, start, cpu = time.time(), time.perf_counter(), time.process_time()
+    began, start, cpu = time.time(), time.perf_counter(), cpu_of_all()
     words = sum(len(doc) for doc in nlp.pipe(texts, n_process=n_process))
     return {
         "words": words,
         "seconds": time.perf_counter() - start,
         "began": began,
-        # The CPU time of other processes is unknown.
-        "cpu": time.process_time() - cpu if n_process == 1 else float("nan"),
+        "cpu": cpu_of_all() - cpu,
         "memory": peak_memory(),
     }
+
+
+def cpu_of_all() -> float:
+    """The CPU time of this process and of its children that have ended."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
 
 
 def start(system: str, args: argparse.Namespace, path: Path) -> subprocess.Popen:
     command = [sys.executable, __file__, "--system", system, "--model", args.model]
     command += ["--path", str(path), "--part-size", str(args.part_size)]
-    # By default, Ray's workers have a lower priority than other processes.
-    environment = {**os.environ, "RAY_worker_niceness": "0", "OMP_NUM_THREADS": "1"}
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     return subprocess.Popen(
         command,
         stdin=subprocess.PIPE,
@@ -162,6 +202,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--model", default="en_sdp_dm_sm", help="package or folder")
     parser.add_argument("--words", type=int, default=200_000)
+    parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--text", type=Path, help="text to repeat, by line")
     parser.add_argument("--growth", type=int, nargs="+", metavar="WORDS", default=[])
     parser.add_argument("--systems", nargs="+", choices=SYSTEMS, default=list(SYSTEMS))
@@ -173,15 +214,19 @@ def main() -> None:
     if args.system:
         print(json.dumps(run_here(args.system, args.model, args.path, args.part_size)))
         return
-    rows = []
+    best: dict[tuple[str, int], dict[str, Any]] = {}
     with TemporaryDirectory() as folder:
         path = Path(folder) / "texts.jsonl"
-        for words in args.growth or [args.words]:
-            write_texts(path, words, args.text)
-            systems = ["apply, 2 workers on Ray"] if args.growth else args.systems
-            for system in systems:
-                rows.append(measure(system, args, path))
-                print(rows[-1], file=sys.stderr, flush=True)
+        for _ in range(args.rounds):
+            for words in args.growth or [args.words]:
+                write_texts(path, words, args.text)
+                for system in [GROWING] if args.growth else args.systems:
+                    row = measure(system, args, path)
+                    print(row, file=sys.stderr, flush=True)
+                    other = best.setdefault((system, words), row)
+                    for name, choose in BEST.items():
+                        other[name] = choose(other[name], row[name])
+    rows = list(best.values())
     lines = [f"| {' | '.join(('system', *COLUMNS))} |", "|---" * 5 + "|"]
     for row in rows:
         cells = [f"{row[name]:,.0f}" for name in COLUMNS]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
@@ -61,8 +62,9 @@ def parse_to_folder(
 
 
 def _show(summary: Summary, output: str) -> None:
-    for name, reason in summary.failures.items():
-        warn(f"{name}: {reason}", err=True)
+    for reason, count in Counter(summary.failures.values()).items():
+        parts = f" ({count:,} parts)" if count > 1 else ""
+        warn(f"{reason}{parts}", err=True)
     speed = summary.words / summary.seconds
     counts = [
         f"{summary.rows:,} rows, {summary.words:,} words in {summary.seconds:.0f} s "

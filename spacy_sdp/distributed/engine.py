@@ -5,17 +5,24 @@ from __future__ import annotations
 import logging
 import pickle
 import signal
+import socket
 import threading
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from .inputs import Part
-from .worker import PART, REPORT, Report, Worker
+from .worker import PARTS, REPORT, Report, Worker
 
-# Maximum number of Ray blocks. If there are more parts, they share blocks.
+# Maximum number of Ray blocks at a time, which the driver holds in memory.
 MAX_BLOCKS = 10_000
+# If there are more parts, small ones share a block of this many bytes. A block is
+# repeated if its worker dies, and its reports arrive together.
+BLOCK_SIZE = 2**22
+# Seconds to wait for an answer of a Ray cluster.
+TIMEOUT = 10
 # The memory of Ray's object store, which only holds parts and reports. Ray's minimum is
 # 75 MB.
 OBJECT_STORE = 100 * 2**20
@@ -56,19 +63,24 @@ class Engine:
                 "num_cpus": self.workers,
                 "include_dashboard": False,
                 "object_store_memory": OBJECT_STORE,
+                # By default, workers give way to all other processes.
+                "_system_config": {"worker_niceness": 0},
             }
         main = threading.current_thread() is threading.main_thread()
         before = signal.getsignal(signal.SIGTERM)
         try:
+            check_address(self.address or "local")
             ray.init(
                 address=self.address or "local",
                 log_to_driver=False,
                 logging_level=logging.ERROR,
                 **options,
             )
-        except ConnectionError as error:
+        except Exception as error:
+            reason = " ".join(str(error).split())
             raise ConnectionError(
-                f"There is no Ray cluster at {self.address} ({error})."
+                f"Cannot start Ray or connect to it at {self.address or 'local'} "
+                f"({reason}). Check 'ray_address' (--ray-address)."
             ) from None
         if main:
             # Ray has replaced the handler.
@@ -101,28 +113,66 @@ class Engine:
     ) -> Iterator[Report]:
         ray = _import_ray()
         ray.data.DataContext.get_current().enable_progress_bars = False
-        rows = [{PART: part.to_json()} for part in parts]
-        size = min(self.workers, len(parts))
-        reports = ray.data.from_items(
-            rows, override_num_blocks=min(len(rows), MAX_BLOCKS)
-        ).map_batches(
-            worker,
-            fn_constructor_args=args,
-            batch_size=None,
-            batch_format="pyarrow",
-            # The pool starts with the available workers, and grows with the cluster.
-            # Actors get one task at a time, so that tasks are left for later workers.
-            compute=ray.data.ActorPoolStrategy(
-                min_size=1,
-                max_size=size,
-                initial_size=size,
-                max_tasks_in_flight_per_actor=1,
-            ),
-            num_cpus=1,
-            num_gpus=self.gpus,
-        )
-        for row in reports.iter_rows():
-            yield pickle.loads(row[REPORT])
+        for blocks in batched(to_blocks(parts), MAX_BLOCKS):
+            size = min(self.workers, len(blocks))
+            reports = ray.data.from_items(
+                [{PARTS: block} for block in blocks], override_num_blocks=len(blocks)
+            ).map_batches(
+                worker,
+                fn_constructor_args=args,
+                batch_size=None,
+                batch_format="pyarrow",
+                # The pool starts with the available workers, and grows with the
+                # cluster. Actors get one task at a time, so that tasks are left for
+                # later workers.
+                compute=ray.data.ActorPoolStrategy(
+                    min_size=1,
+                    max_size=size,
+                    initial_size=size,
+                    max_tasks_in_flight_per_actor=1,
+                ),
+                num_cpus=1,
+                num_gpus=self.gpus,
+            )
+            for row in reports.iter_rows():
+                yield pickle.loads(row[REPORT])
+
+
+def to_blocks(parts: Sequence[Part]) -> Iterator[list[str]]:
+    """Put parts into blocks, each of which a worker processes in one task.
+
+    parts (Sequence[Part]): The parts.
+    YIELDS (List[str]): The parts of a block, as JSON.
+    """
+    limit = BLOCK_SIZE if len(parts) > MAX_BLOCKS else 0
+    block: list[str] = []
+    size = 0
+    for part in parts:
+        if block and size + part.size > limit:
+            yield block
+            block, size = [], 0
+        block.append(part.to_json())
+        size += part.size
+    if block:
+        yield block
+
+
+def batched(blocks: Iterable[list[str]], size: int) -> Iterator[list[list[str]]]:
+    """Yield lists of this many blocks."""
+    blocks = iter(blocks)
+    while some := list(islice(blocks, size)):
+        yield some
+
+
+def check_address(address: str) -> None:
+    """Raise an error if nothing listens at HOST:PORT, for which Ray takes minutes."""
+    host, _, port = address.rpartition(":")
+    if not host or not port.isdecimal():
+        return
+    try:
+        socket.create_connection((host, int(port)), timeout=TIMEOUT).close()
+    except (OSError, OverflowError) as error:
+        raise ConnectionError(str(error)) from None
 
 
 def _import_ray() -> Any:

@@ -8,8 +8,7 @@ import posixpath
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from functools import lru_cache
-from itertools import islice
+from itertools import pairwise
 from typing import Any, BinaryIO
 
 import pyarrow as pa
@@ -28,10 +27,17 @@ FORMAT_OF_SUFFIX = {
 }
 FORMATS = tuple(FORMAT_OF_SUFFIX.values())
 COMPRESSED = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}
-# Number of rows at the start of a JSONL file that determine the types of its columns.
+# Number of rows at the start of a JSONL file that determine its columns.
 ROWS_FOR_TYPES = 1000
+# Maximum sizes of a table of rows that are read together. A row of Parquet has the
+# average size of its row group.
 ROWS_IN_TABLE = 1024
 CHARS_IN_TABLE = 2**20
+# Maximum number of parts of a row group. A row group can only be read from its start,
+# so more parts would take quadratic time.
+PARTS_OF_GROUP = 32
+# Maximum number of characters of a value in a message.
+MAX_SHOWN = 100
 # Buffer size for reading Parquet files, in bytes.
 BUFFER = 2**20
 TEXT_SCHEMA = pa.schema(
@@ -84,37 +90,84 @@ class InputFile:
     def parts(self, part_size: int) -> list[Part]:
         """Divide the file into parts.
 
-        Reading can start at any line of JSONL and any row of Parquet. In CSV, cells may
-        contain line breaks, so a file is one part.
+        JSONL files are divided at any line. Parquet files are divided at row groups,
+        and large row groups at rows. In CSV, cells may contain line breaks, so a file
+        is one part.
 
         part_size (int): The size of a part in bytes, uncompressed in Parquet.
         RETURNS (List[Part]): The parts, of roughly the same size.
         """
-        size = self.location.size
-        stem, suffix = posixpath.splitext(self.name)
-        if suffix in COMPRESSED:
-            stem = posixpath.splitext(stem)[0]
-        if self.format == "parquet":
-            with _reading(self.location), _open_parquet(self.location) as file:
-                groups = map(file.metadata.row_group, range(file.num_row_groups))
-                size = sum(group.total_byte_size for group in groups)
-                length = file.metadata.num_rows
-        else:
-            length = size
-        divisible = self.format in ("parquet", "jsonl") and suffix not in COMPRESSED
-        count = max(1, min(-(-size // part_size), length)) if divisible else 1
-        bounds = [length * i // count for i in range(count + 1)]
+        with naming(self.location):
+            slices = self._slices(part_size)
         return [
             Part(
                 self.location.uri,
-                f"{stem}.parquet" if count == 1 else f"{stem}-{i:05}.parquet",
+                f"{self.stem}.parquet"
+                if len(slices) == 1
+                else f"{self.stem}-{i:05}.parquet",
                 self.format,
-                bounds[i],
-                bounds[i + 1] if divisible else None,
-                size // count,
+                *each,
             )
-            for i in range(count)
+            for i, each in enumerate(slices)
         ]
+
+    @property
+    def stem(self) -> str:
+        """RETURNS (str): The start of the names of its output files."""
+        stem, suffix = posixpath.splitext(self.name)
+        return posixpath.splitext(stem)[0] if suffix in COMPRESSED else stem
+
+    def _slices(self, part_size: int) -> list[tuple[int, int | None, int]]:
+        """RETURNS: The start, the end and the size of each part."""
+        if self.format == "parquet":
+            with open_parquet(self.location) as file:
+                groups = map(file.metadata.row_group, range(file.num_row_groups))
+                sizes = [(each.num_rows, each.total_byte_size) for each in groups]
+            return list(_cut_groups(sizes, part_size))
+        size = self.location.size
+        if self.format != "jsonl" or posixpath.splitext(self.name)[1] in COMPRESSED:
+            return [(0, None, size)]
+        return [(start, end, end - start) for start, end in _cut(size, part_size, size)]
+
+
+def _cut(length: int, part_size: int, size: int) -> list[tuple[int, int]]:
+    """Cut a range into equal parts.
+
+    length (int): The length of the range.
+    part_size (int): The size of a part in bytes.
+    size (int): The size of the range in bytes.
+    RETURNS (List[Tuple[int, int]]): The start and the end of each part.
+    """
+    count = max(1, min(-(-size // part_size), length))
+    bounds = [length * i // count for i in range(count + 1)]
+    return list(pairwise(bounds))
+
+
+def _cut_groups(
+    groups: Iterable[tuple[int, int]], part_size: int
+) -> Iterator[tuple[int, int, int]]:
+    """Join small row groups, and cut large ones.
+
+    groups (Iterable[Tuple[int, int]]): The number of rows of each, and its bytes.
+    part_size (int): The size of a part in bytes.
+    YIELDS (Tuple[int, int, int]): The start, the end and the size of each part.
+    """
+    start = end = waiting = 0
+    for rows, size in groups:
+        if end > start and waiting + size > part_size:
+            yield start, end, waiting
+            start, waiting = end, 0
+        waiting += size
+        if waiting > part_size:
+            # At least the size that results in the maximum number of parts.
+            smallest = max(part_size, -(-size // PARTS_OF_GROUP))
+            pieces = _cut(rows, smallest, size)
+            for first, last in pieces:
+                yield end + first, end + last, size // len(pieces)
+            start, waiting = end + rows, 0
+        end += rows
+    if end > start or end == 0:
+        yield start, end, waiting
 
 
 def find_inputs(uris: Iterable[str], format: str | None) -> list[InputFile]:
@@ -169,7 +222,7 @@ def _find_format(name: str) -> str | None:
 
 
 @contextmanager
-def _reading(location: Location) -> Iterator[None]:
+def naming(location: Location) -> Iterator[None]:
     """Name the file in errors of pyarrow."""
     try:
         yield
@@ -180,46 +233,30 @@ def _reading(location: Location) -> Iterator[None]:
         raise FormatError(f"cannot be read ({reason})", location.uri) from None
 
 
-def read_schema(part: Part) -> pa.Schema:
-    """Get the columns of an input file, which are the same for all of its parts."""
-    return _read_schema(part.uri, part.format, Location.find(part.uri).stamp)
-
-
-@lru_cache(maxsize=64)
-def _read_schema(uri: str, format: str, stamp: object) -> pa.Schema:
-    # The size and time of the file, so that a changed file is read again.
-    location = Location.find(uri)
-    with _reading(location):
-        if format == "parquet":
-            with _open_parquet(location) as file:
-                return file.schema_arrow.remove_metadata()
-        if format == "jsonl":
-            return _find_types(location)
-        if format in DELIMITERS:
-            with _open(location) as raw:
-                columns, _ = read_csv(raw, location.uri, DELIMITERS[format])
-                return pa.schema([(name, pa.string()) for name in columns])
-        return TEXT_SCHEMA
-
-
 # Rows of an input, and for each row the reason if it cannot be read.
 Rows = tuple[pa.Table, list[str | None]]
 
 
-def read_rows(part: Part) -> Iterator[Rows]:
+def read_rows(
+    part: Part, schema: pa.Schema, column: str | None = None
+) -> Iterator[Rows]:
     """Read the rows of a part in small tables.
 
     part (Part): The part.
-    YIELDS (Tuple[pyarrow.Table, List[Optional[str]]]): Rows in the schema of
-        `read_schema`, and for each row None, or the reason if it cannot be read.
+    schema (pyarrow.Schema): The columns of all inputs. Those that the file does not
+        have are null.
+    column (Optional[str]): A column, if others can be left out.
+    YIELDS (Tuple[pyarrow.Table, List[Optional[str]]]): Rows in this schema, and for
+        each row None, or the reason if it cannot be read.
     """
     location = Location.find(part.uri)
-    with _reading(location):
+    with naming(location):
         if part.format == "parquet":
-            for table in _read_parquet(location, part.start, part.end or 0):
+            if column is not None:
+                schema = pa.schema([schema.field(column)])
+            for table in _read_parquet(location, schema, part.start, part.end or 0):
                 yield table, [None] * len(table)
             return
-        schema = read_schema(part)
         if part.format == "jsonl":
             rows = _read_jsonl(location, schema, part.start, part.end)
         elif part.format == "text":
@@ -251,7 +288,8 @@ def _to_table(rows: list[Row], schema: pa.Schema) -> Rows:
     return table, [reason for _, reason in rows]
 
 
-def _open_parquet(location: Location) -> pq.ParquetFile:
+def open_parquet(location: Location) -> pq.ParquetFile:
+    """Open a Parquet file, to read it in small pieces."""
     return pq.ParquetFile(
         location.path,
         filesystem=location.filesystem,
@@ -260,33 +298,51 @@ def _open_parquet(location: Location) -> pq.ParquetFile:
     )
 
 
-def _read_parquet(location: Location, start: int, end: int) -> Iterator[pa.Table]:
-    with _open_parquet(location) as file:
+def _read_parquet(
+    location: Location, schema: pa.Schema, start: int, end: int
+) -> Iterator[pa.Table]:
+    with open_parquet(location) as file:
         first = 0
         for group in range(file.num_row_groups):
             last = first + file.metadata.row_group(group).num_rows
             if first < end and start < last:
-                yield from _read_group(file, group, start - first, end - first)
+                for batch in _read_group(
+                    file, group, schema.names, start - first, end - first
+                ):
+                    yield _cast(batch, schema)
             first = last
 
 
 def _read_group(
-    file: pq.ParquetFile, group: int, start: int, end: int
-) -> Iterator[pa.Table]:
+    file: pq.ParquetFile, group: int, columns: list[str], start: int, end: int
+) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a row group between `start` and `end`, which may exceed it."""
+    found = file.metadata.row_group(group)
+    row_size = max(1, found.total_byte_size // found.num_rows)
+    size = min(max(1, CHARS_IN_TABLE // row_size), ROWS_IN_TABLE)
     first = 0
-    for batch in file.iter_batches(ROWS_IN_TABLE, row_groups=[group]):
+    for batch in file.iter_batches(size, row_groups=[group], columns=columns):
         last = first + len(batch)
         if start < last:
-            piece = batch.slice(max(0, start - first), end - max(first, start))
-            yield pa.Table.from_batches([piece]).replace_schema_metadata()
+            yield batch.slice(max(0, start - first), end - max(first, start))
         first = last
         if first >= end:
             return
 
 
+def _cast(batch: pa.RecordBatch, schema: pa.Schema) -> pa.Table:
+    columns = [
+        batch.column(field.name).cast(field.type)
+        if field.name in batch.schema.names
+        else pa.nulls(len(batch), field.type)
+        for field in schema
+    ]
+    return pa.Table.from_arrays(columns, schema=schema)
+
+
 @contextmanager
-def _open(location: Location, start: int = 0) -> Iterator[BinaryIO]:
+def open_file(location: Location, start: int = 0) -> Iterator[BinaryIO]:
+    """Open a text file, and decompress it."""
     suffix = posixpath.splitext(location.path)[1].lower()
     if suffix in COMPRESSED:
         opened = location.filesystem.open_input_stream(
@@ -300,113 +356,113 @@ def _open(location: Location, start: int = 0) -> Iterator[BinaryIO]:
         yield io.BufferedReader(file, BUFFER)
 
 
-def _read_lines(
+def read_lines(
     location: Location, start: int = 0, end: int | None = None
-) -> Iterator[tuple[int, bytes]]:
-    """Read the lines that start in a range of bytes, with their offsets."""
+) -> Iterator[tuple[int, bytes | None]]:
+    """Read the lines that start in a range of bytes.
+
+    location (Location): The file.
+    start (int): The start of the range.
+    end (Optional[int]): The end of the range, or None for the end of the file.
+    YIELDS (Tuple[int, Optional[bytes]]): The offset of each line and the line, or None
+        if it is too long.
+    """
     # A line starts at `start` if the byte before it ends a line.
     offset = max(0, start - 1)
-    with _open(location, offset) as file:
+    with open_file(location, offset) as file:
         if start:
-            offset += len(_read_line(file, location, offset))
+            offset += _read_line(file)[1]
         while end is None or offset < end:
-            line = _read_line(file, location, offset)
-            if not line:
+            line, size = _read_line(file)
+            if not size:
                 return
             yield offset, line
-            offset += len(line)
+            offset += size
 
 
-def _read_line(file: BinaryIO, location: Location, offset: int) -> bytes:
+def _read_line(file: BinaryIO) -> tuple[bytes | None, int]:
+    """RETURNS: A line, or None if it is too long, and its size."""
     line = file.readline(LONGEST_LINE + 1)
-    if len(line) > LONGEST_LINE:
-        raise FormatError(
-            f"the line at byte {offset:,} has more than {LONGEST_LINE:,} bytes; is "
-            "this a text file?",
-            location.uri,
-        )
-    return line
+    size = len(line)
+    if size <= LONGEST_LINE:
+        return line, size
+    while line and not line.endswith(b"\n"):
+        line = file.readline(LONGEST_LINE)
+        size += len(line)
+    return None, size
 
 
-def _find_types(location: Location) -> pa.Schema:
-    """Find the columns of a JSONL file and their types, from its first rows.
+def read_object(line: bytes | None) -> dict[str, Any]:
+    """Read a line of JSONL.
 
-    Columns with lists, objects or values of several types contain JSON as text.
+    line (Optional[bytes]): The line, or None if it is too long.
+    RETURNS (Dict[str, Any]): The object. Raises a ValueError if there is none.
     """
-    kinds: dict[str, set[type]] = {}
-    for _, line in islice(_read_lines(location), ROWS_FOR_TYPES):
-        try:
-            row = json.loads(line)
-        except (ValueError, RecursionError):
-            continue
-        for key, value in row.items() if isinstance(row, dict) else ():
-            kinds.setdefault(key, set()).add(type(value))
-    types = {
-        frozenset({bool}): pa.bool_(),
-        frozenset({int}): pa.int64(),
-        frozenset({float}): pa.float64(),
-        frozenset({int, float}): pa.float64(),
-    }
-    return pa.schema(
-        [
-            (key, types.get(frozenset(found - {type(None)}), pa.string()))
-            for key, found in kinds.items()
-        ]
-    )
+    if line is None:
+        raise ValueError(f"the line has more than {LONGEST_LINE:,} bytes")
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"not JSON ({error})") from None
+    if not isinstance(row, dict):
+        raise ValueError("not an object")
+    return row
 
 
 def _read_jsonl(
     location: Location, schema: pa.Schema, start: int, end: int | None
 ) -> Iterator[Row]:
-    for offset, line in _read_lines(location, start, end):
-        if not line.strip():
+    types = {field.name: field.type for field in schema}
+    for offset, line in read_lines(location, start, end):
+        if line is not None and not line.strip():
             continue
         where = f"at byte {offset:,} of {location.uri}"
         try:
-            row = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            yield {}, f"not JSON ({error}), {where}"
-            continue
-        if not isinstance(row, dict):
-            yield {}, f"not an object, {where}"
+            row = read_object(line)
+        except ValueError as error:
+            yield {}, f"{error}, {where}"
             continue
         values, reasons = {}, []
         for key, value in row.items():
             try:
-                values[key] = _convert(value, schema, key)
+                values[key] = _convert(value, types.get(key), key)
             except ValueError as error:
                 reasons.append(str(error))
         yield values, f"{'; '.join(reasons)}, {where}" if reasons else None
 
 
-def _convert(value: Any, schema: pa.Schema, key: str) -> Any:
+def _convert(value: Any, kind: pa.DataType | None, key: str) -> Any:
     """Convert a JSON value to the type of its column."""
-    if key not in schema.names:
+    if kind is None:
         raise ValueError(
             f"the first {ROWS_FOR_TYPES:,} rows of the file have no {key!r}"
         )
-    kind = schema.field(key).type
     if value is None:
         return None
-    if kind == pa.string():
+    if pa.types.is_string(kind):
         text = value if isinstance(value, str) else json.dumps(value)
         try:
             text.encode()
         except UnicodeEncodeError:
             raise ValueError(f"{key!r} has an unpaired surrogate") from None
         return text
-    expected: tuple[type, ...] = {
-        pa.bool_(): (bool,),
-        pa.int64(): (int,),
-        pa.float64(): (int, float),
-    }[kind]
-    if type(value) not in expected or abs(value) >= 2**63:
-        raise ValueError(f"{key!r} should be {kind}, as before, but is {value!r}")
-    return value
+    try:
+        if pa.types.is_floating(kind) and type(value) in (int, float):
+            return float(value)
+        if pa.types.is_integer(kind) and isinstance(value, float):
+            if not value.is_integer():
+                raise ValueError
+            value = int(value)
+        return pa.scalar(value, kind).as_py()
+    except (TypeError, ValueError, OverflowError):
+        shown = repr(value)[:MAX_SHOWN]
+        raise ValueError(
+            f"{key!r} should be {kind}, as before, but is {shown}"
+        ) from None
 
 
 def _read_csv(location: Location, delimiter: str) -> Iterator[Row]:
-    with _open(location) as raw:
+    with open_file(location) as raw:
         for row in read_csv(raw, location.uri, delimiter)[1]:
             cells = row.cells if isinstance(row.cells, dict) else {}
             # Keep the id if another cell is invalid.
@@ -416,7 +472,7 @@ def _read_csv(location: Location, delimiter: str) -> Iterator[Row]:
 
 
 def _read_text(location: Location) -> Iterator[Row]:
-    with _open(location) as raw:
+    with open_file(location) as raw:
         for row in read_paragraphs(raw, location.uri):
             values = {"source": location.uri, "line": row.number, "text": row.cells}
             yield values, None

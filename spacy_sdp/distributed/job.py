@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
-import json
+import math
 import time
 import uuid
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import numpy
+import pyarrow as pa
 from spacy.util import get_package_path, is_package, load_meta
 
 from ..about import __version__
 from ..formats.files import FormatError
 from ..graph.extensions import DEFAULT_ATTR
+from ..pipeline.loading import unpacked
+from .columns import read_schema
 from .engine import Engine
+from .ids import check_ids
 from .inputs import InputFile, Part, find_inputs
 from .manifest import SCRATCH, check_manifest, locked
+from .schema import parse_schema
 from .storage import Location
-from .worker import HashIds, ParsePart, Plan, Report, hash_id, read_ids
+from .worker import ParsePart, Plan, Report
 
 # Bytes of a part: the maximum to parse again if a worker dies.
 PART_SIZE = 4 * 2**20
-# Maximum number of duplicate ids in a message.
-MAX_NAMED = 3
+# Number of threads that read the starts of files.
+THREADS = 16
 
 
 @dataclass
@@ -100,7 +105,7 @@ def apply(
     inputs (Sequence[str]): Parquet, JSONL, CSV, TSV and text files, or folders of them,
         by path or URI.
     output (str): The folder, by path or URI.
-    model (str): The pipeline: a package, or a folder that all machines have.
+    model (str): The pipeline: a package, or a folder or wheel that all machines have.
     format (Optional[str]): The format of the input. By default, the suffixes decide.
     text_column (str): The column with the texts.
     id_column (Optional[str]): A column whose values must be unique.
@@ -121,6 +126,13 @@ def apply(
     RETURNS (Summary): The outcome.
     """
     start = time.monotonic()
+    _check_settings(
+        workers=workers,
+        gpus=gpus,
+        threshold=threshold,
+        batch_size=batch_size,
+        part_size=part_size,
+    )
     files = find_inputs(inputs, format)
     settings = {
         "text_column": text_column,
@@ -132,6 +144,13 @@ def apply(
     }
     model, version = find_pipeline(model)
     folder = Location.find(output)
+    for each in map(Location.find, inputs):
+        if folder.is_inside(each):
+            raise ValueError(
+                f"The output folder {output} is inside the input {each.uri}, so that "
+                "the next run would parse its own output. Use a folder outside of it, "
+                "or specify the files."
+            )
     folder.make_folder()
     engine = Engine(workers, ray_address, gpus)
     summary = Summary()
@@ -141,7 +160,12 @@ def apply(
             # Left by jobs that were killed.
             (folder / SCRATCH).delete()
         try:
-            check_manifest(
+            added = parse_schema(docs=docs)
+            found = _examine(files, text_column, added, part_size, summary)
+            parts = [part for each in found for part in each.parts]
+            _check_names(parts)
+            there = set(folder.files())
+            schema = check_manifest(
                 folder,
                 {
                     "spacy_sdp": __version__,
@@ -151,24 +175,29 @@ def apply(
                     **{k: v for k, v in settings.items() if k != "batch_size"},
                     "part_size": part_size,
                 },
-                files,
+                [(each.file, each.schema) for each in found],
+                there,
                 folder / scratch / "manifest",
             )
-            parts = _divide(files, part_size, summary)
-            there = set(folder.files())
+            plan = Plan(
+                folder.uri,
+                scratch,
+                schema,
+                version,
+                {"model": model, "gpu": gpus > 0, **settings},
+            )
             todo = [part for part in parts if part.name not in there]
-            summary.skipped = len(parts) - len(todo)
             if watch is not None:
                 watch(sum(part.size for part in todo), None)
-            with engine.connected():
+            needed = todo or id_column is not None
+            with engine.connected() if needed else nullcontext():
                 if id_column is not None:
-                    _check_ids(engine, parts, id_column)
-                plan = Plan(
-                    folder.uri,
-                    scratch,
-                    version,
-                    {"model": model, "gpu": gpus > 0, **settings},
-                )
+                    _check_id_columns(found, id_column)
+                    failures = check_ids(engine, parts, plan, id_column)
+                    summary.failures.update(failures)
+                parts = [part for part in parts if part.name not in summary.failures]
+                todo = [part for part in parts if part.name not in there]
+                summary.skipped = len(parts) - len(todo)
                 for report in engine.run(todo, ParsePart, plan):
                     if report.stop:
                         raise OSError(report.failure)
@@ -181,10 +210,19 @@ def apply(
     return summary
 
 
+def _check_settings(**settings: float | None) -> None:
+    for name, value in settings.items():
+        least = 0 if name in ("gpus", "threshold") else 1
+        most = 1 if name == "threshold" else math.inf
+        if value is not None and not least <= value <= most:
+            limits = f"at least {least}" if most > 1 else "between 0 and 1"
+            raise ValueError(f"{name!r} must be {limits}, but is {value}.")
+
+
 def find_pipeline(model: str) -> tuple[str, str]:
     """Find a pipeline without loading it.
 
-    model (str): A package or a folder.
+    model (str): A package, a folder or a wheel.
     RETURNS (Tuple[str, str]): The package or the absolute path, and the version.
     """
     if is_package(model):
@@ -192,61 +230,75 @@ def find_pipeline(model: str) -> tuple[str, str]:
     else:
         path = Path(model).absolute()
         model = str(path)
+    if path.suffix == ".whl" and path.is_file():
+        with unpacked(model) as folder:
+            return model, load_meta(folder / "meta.json")["version"]
     if not (path / "meta.json").is_file():
         raise ValueError(
             f"There is no pipeline {model}: it is neither an installed package nor the "
-            "folder of a pipeline."
+            "folder or the wheel of a pipeline."
         )
     return model, load_meta(path / "meta.json")["version"]
 
 
-def _divide(files: Iterable[InputFile], size: int, summary: Summary) -> list[Part]:
-    """Divide files into parts. Files that cannot be read are added to the failures."""
-    parts = []
-    for file in files:
+@dataclass(frozen=True)
+class Examined:
+    """An input file that can be parsed.
+
+    file (InputFile): The file.
+    schema (pyarrow.Schema): Its columns.
+    parts (List[Part]): Its parts.
+    """
+
+    file: InputFile
+    schema: pa.Schema
+    parts: list[Part]
+
+
+def _examine(
+    files: Iterable[InputFile],
+    text_column: str,
+    added: pa.Schema,
+    part_size: int,
+    summary: Summary,
+) -> list[Examined]:
+    """Read the start of each file. If it cannot be parsed, this is a failure."""
+
+    def examine(file: InputFile) -> Examined | FormatError:
         try:
-            parts += file.parts(size)
+            schema = read_schema(file, text_column, added)
+            return Examined(file, schema, file.parts(part_size))
         except FormatError as error:
-            summary.failures[file.name] = str(error)
-    counts = Counter(part.name for part in parts)
+            return error
+
+    good = []
+    # Threads, because most of the time is spent on waiting for object stores.
+    with ThreadPoolExecutor(THREADS) as pool:
+        for file, found in zip(files, pool.map(examine, files), strict=True):
+            if isinstance(found, FormatError):
+                summary.failures[file.name] = str(found)
+            else:
+                good.append(found)
+    return good
+
+
+def _check_names(parts: Iterable[Part]) -> None:
+    """Raise an error if two parts would be written to the same file."""
+    first: dict[str, str] = {}
     for part in parts:
-        if counts[part.name] > 1:
-            same = [each.uri for each in parts if each.name == part.name]
+        other = first.setdefault(part.name, part.uri)
+        if other != part.uri:
             raise ValueError(
-                f"{' and '.join(same)} would both be written to {part.name}. Parse "
+                f"{other} and {part.uri} would both be written to {part.name}. Parse "
                 "them to different folders."
             )
-    return parts
 
 
-def _check_ids(engine: Engine, parts: Sequence[Part], id_column: str) -> None:
-    """Raise an error if ids are not unique. This takes eight bytes per row."""
-    reports = list(engine.run(parts, HashIds, id_column))
-    for report in reports:
-        if report.failure is not None:
-            raise ValueError(report.failure)
-    hashes = numpy.frombuffer(b"".join(report.ids for report in reports), "u8")
-    values, counts = numpy.unique(hashes, return_counts=True)
-    twice = set(values[counts > 1].tolist())
-    if not twice:
-        return
-    where = {
-        report.name
-        for report in reports
-        if not twice.isdisjoint(numpy.frombuffer(report.ids, "u8").tolist())
-    }
-    found: Counter[str] = Counter()
-    for part in parts:
-        if part.name in where:
-            found.update(
-                value
-                for value in read_ids(part, id_column)
-                if int.from_bytes(hash_id(value), "little") in twice
+def _check_id_columns(found: Iterable[Examined], id_column: str) -> None:
+    for each in found:
+        names = each.schema.names
+        if names and id_column not in names:
+            raise ValueError(
+                f"{each.file.location.uri}: there is no column {id_column!r} with ids, "
+                f"only {', '.join(names)}."
             )
-    named = [json.dumps(value) for value, count in found.items() if count > 1]
-    if named:
-        more = f" and {len(named) - MAX_NAMED:,} more" if len(named) > MAX_NAMED else ""
-        raise ValueError(
-            f"The ids in {id_column!r} must be unique, but some occur several times: "
-            f"{', '.join(named[:MAX_NAMED])}{more}."
-        )

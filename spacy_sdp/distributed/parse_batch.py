@@ -166,10 +166,11 @@ def check_columns(given: pa.Schema, text_column: str, added: pa.Schema) -> None:
     if text_column not in given.names:
         raise ValueError(
             f"There is no column {text_column!r} with the texts, only "
-            f"{', '.join(given.names)}. Specify the column with 'text_column'."
+            f"{', '.join(given.names)}. Specify the column with 'text_column' "
+            "(--text-column)."
         )
     kind = given.field(text_column).type
-    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+    if not is_text(kind):
         raise ValueError(f"The column {text_column!r} has {kind}, not texts.")
     both = [name for name in given.names if name in added.names]
     if both:
@@ -177,3 +178,15 @@ def check_columns(given: pa.Schema, text_column: str, added: pa.Schema) -> None:
             f"The input has the column {', '.join(map(repr, both))}, which the output "
             "would replace. Rename it first."
         )
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Check whether a column can have texts. Without any, Arrow gives it type null."""
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    return (
+        pa.types.is_string(kind)
+        or pa.types.is_large_string(kind)
+        or pa.types.is_string_view(kind)
+        or pa.types.is_null(kind)
+    )

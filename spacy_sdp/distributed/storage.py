@@ -42,7 +42,12 @@ class Location:
             # Not supported by pyarrow itself.
             import fsspec
 
-            found, path = fsspec.core.url_to_fs(uri)
+            try:
+                found, path = fsspec.core.url_to_fs(uri)
+            except (ImportError, ValueError) as error:
+                raise ValueError(
+                    f"{uri}: this file system is not supported ({error})."
+                ) from None
             return cls(uri, fs.PyFileSystem(fs.FSSpecHandler(found)), path)
 
     @property
@@ -87,6 +92,15 @@ class Location:
             posixpath.relpath(each.path, self.path)
             for each in found
             if each.type == fs.FileType.File
+        )
+
+    def is_inside(self, other: Location) -> bool:
+        """RETURNS (bool): Whether this is the other folder, or a path below it."""
+        if self.is_local and other.is_local:
+            return Path(self.path).resolve().is_relative_to(Path(other.path).resolve())
+        here, there = (f"{each.path.rstrip('/')}/" for each in (self, other))
+        return type(self.filesystem) is type(other.filesystem) and here.startswith(
+            there
         )
 
     def make_folder(self) -> None:

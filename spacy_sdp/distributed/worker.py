@@ -17,17 +17,19 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from ..formats.files import FormatError
-from .inputs import Part, read_rows, read_schema
-from .parse_batch import ParseBatch, check_columns
-from .schema import ERROR, parse_schema
+from .inputs import Part, read_rows
+from .parse_batch import ParseBatch
+from .schema import ERROR
 from .storage import Location
 
-# Maximum number of attempts at a part if the worker dies each time.
+# Maximum number of attempts to start a worker, or at a part, if it dies each time.
 MAX_ATTEMPTS = 3
 # Bytes of parsed rows in Arrow that are written together, as a row group.
 ROW_GROUP = 2**24
+# The start of the names of the marks that attempts leave.
+MARK = "begun-"
 # The columns in the datasets of Ray.
-PART, REPORT = "part", "report"
+PARTS, REPORT = "parts", "report"
 
 
 @dataclass
@@ -46,7 +48,8 @@ class Report:
     cpu (float): The CPU time of this attempt, in seconds.
     failure (Optional[str]): Why the part was not written, or None if it was.
     stop (bool): Whether other parts will fail for the same reason.
-    ids (bytes): The hashes of the ids, eight bytes each, when checking ids.
+    hashes (bytes): The hashes of the ids, eight bytes each.
+    found (List[str]): The ids with wanted hashes.
     """
 
     name: str
@@ -61,7 +64,8 @@ class Report:
     cpu: float = 0.0
     failure: str | None = None
     stop: bool = False
-    ids: bytes = field(default=b"", repr=False)
+    hashes: bytes = field(default=b"", repr=False)
+    found: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -70,12 +74,14 @@ class Plan:
 
     output (str): The output folder.
     scratch (str): Its subfolder for incomplete files.
+    schema (pyarrow.Schema): The columns of the input.
     version (str): The version that the pipeline must have.
     settings (Dict[str, Any]): The arguments of ParseBatch.
     """
 
     output: str
     scratch: str
+    schema: pa.Schema
     version: str
     settings: dict[str, Any]
 
@@ -84,17 +90,49 @@ class Worker:
     """Processes parts and returns a report for each: a callable for `map_batches`.
 
     It never raises an error. If a function raises an error, Ray ends the job instead of
-    retrying, and if creating the callable fails, the job never ends.
+    retrying, and if creating the callable fails, the job never ends. If the process
+    dies, Ray starts it again without limit, so attempts leave marks in a folder.
     """
 
-    def __call__(self, table: pa.Table) -> pa.Table:
-        """Process the parts in the column `part`.
+    def __init__(self, plan: Plan) -> None:
+        """Prepare the worker.
 
-        table (pyarrow.Table): The parts, as JSON.
+        plan (Plan): The configuration.
+        """
+        self.plan = plan
+        self.broken: str | None = None
+        try:
+            self.output = Location.find(plan.output)
+            self.scratch = self.output / plan.scratch
+            self._start()
+        except Exception as error:
+            reason = " ".join(str(error).split())
+            self.broken = f"A worker on {socket.gethostname()} cannot start: {reason}"
+
+    def _start(self) -> None:
+        actor = actor_id()
+        if actor is None:
+            self.load()
+            return
+        marks = self.scratch / actor
+        if count_marks(marks) >= MAX_ATTEMPTS:
+            raise RuntimeError(
+                f"it died {MAX_ATTEMPTS} times while it loaded "
+                f"{self.plan.settings['model']}. Does it run out of memory? Use fewer "
+                "workers per machine."
+            )
+        add_mark(marks)
+        self.load()
+        marks.delete()
+
+    def __call__(self, table: pa.Table) -> pa.Table:
+        """Process the parts in the column `parts`.
+
+        table (pyarrow.Table): Lists of parts, as JSON.
         RETURNS (pyarrow.Table): The reports, pickled.
         """
-        parts = map(Part.from_json, table.column(PART).to_pylist())
-        reports = [pickle.dumps(self.work(part)) for part in parts]
+        parts = [part for row in table.column(PARTS).to_pylist() for part in row]
+        reports = [pickle.dumps(self.work(Part.from_json(part))) for part in parts]
         return pa.table({REPORT: pa.array(reports, pa.binary())})
 
     def work(self, part: Part) -> Report:
@@ -103,63 +141,22 @@ class Worker:
         part (Part): The part.
         RETURNS (Report): The outcome.
         """
-        raise NotImplementedError
-
-
-class ParsePart(Worker):
-    """Parses parts and writes each to a file, which appears when it is complete."""
-
-    def __init__(self, plan: Plan) -> None:
-        """Load the pipeline.
-
-        plan (Plan): The configuration.
-        """
-        self.plan = plan
-        self.output = Location.find(plan.output)
-        self.broken: str | None = None
-        where = f"on {socket.gethostname()}"
-        try:
-            self.parse = ParseBatch(**plan.settings)
-            found = self.parse.version
-            if found != plan.version:
-                self.broken = (
-                    f"The pipeline {plan.settings['model']} has version {found} "
-                    f"{where}, and {plan.version} where the job was started. Install "
-                    "the same version everywhere."
-                )
-        except Exception as error:
-            reason = " ".join(str(error).split())
-            self.broken = (
-                f"The pipeline {plan.settings['model']} cannot be loaded {where}: "
-                f"{reason} Install it on all machines."
-            )
-
-    def work(self, part: Part) -> Report:
-        """Parse a part and write it.
-
-        part (Part): The part.
-        RETURNS (Report): The outcome.
-        """
         report, cpu = Report(part.name, part.size), time.process_time()
         if self.broken is not None:
             report.failure, report.stop = self.broken, True
             return report
-        scratch = self.output / self.plan.scratch / part.name
+        scratch = self.scratch / part.name
         try:
-            # A worker that dies leaves a mark of its attempt.
-            while (mark := scratch / f"begun-{report.attempts}").exists():
-                report.attempts += 1
+            report.attempts += count_marks(scratch)
             if report.attempts > MAX_ATTEMPTS:
                 report.attempts = MAX_ATTEMPTS
                 report.failure = (
-                    f"its worker died {MAX_ATTEMPTS} times; does it run out of memory? "
-                    "Try a smaller batch size"
+                    f"{part.uri}: its worker died {MAX_ATTEMPTS} times; does it run "
+                    "out of memory? Try a smaller batch size"
                 )
                 return report
-            mark.write(b"", scratch / "mark")
-            # Use a new name, because a worker that Ray gave up may still be writing.
-            temporary = scratch / f"{os.getpid()}-{time.time_ns()}.part"
-            self._write(part, temporary, report)
+            add_mark(scratch)
+            self.process(part, scratch, report)
             scratch.delete()
         except FormatError as error:
             report.failure = str(error)
@@ -167,19 +164,49 @@ class ParsePart(Worker):
             report.failure = f"{self.plan.output} cannot be written ({error})"
             report.stop = True
         except Exception as error:
-            report.failure = f"{type(error).__name__}: {error}"
+            report.failure = f"{part.uri}: {type(error).__name__}: {error}"
         report.memory = peak_memory()
         report.ended, report.cpu = time.time(), time.process_time() - cpu
         return report
 
-    def _write(self, part: Part, temporary: Location, report: Report) -> None:
+    def load(self) -> None:
+        """Load what the worker needs for all parts."""
+
+    def process(self, part: Part, scratch: Location, report: Report) -> None:
+        """Process a part.
+
+        part (Part): The part.
+        scratch (Location): A folder for incomplete files.
+        report (Report): The report, to complete.
+        """
+        raise NotImplementedError
+
+
+class ParsePart(Worker):
+    """Parses parts and writes each to a file, which appears when it is complete."""
+
+    def load(self) -> None:
+        """Load the pipeline."""
+        model = self.plan.settings["model"]
         try:
-            given = read_schema(part)
-            added = parse_schema(docs=self.parse.docs)
-            check_columns(given, self.parse.text_column, added)
-        except (ValueError, TypeError) as error:
-            raise FormatError(str(error), part.uri) from None
-        schema = pa.schema([*given, *added])
+            self.parse = ParseBatch(**self.plan.settings)
+        except Exception as error:
+            raise RuntimeError(
+                f"the pipeline {model} cannot be loaded ({error}). Install it on all "
+                "machines."
+            ) from None
+        found = self.parse.version
+        if found != self.plan.version:
+            raise RuntimeError(
+                f"the pipeline {model} has version {found}, but {self.plan.version} "
+                "where the job was started. Install the same version everywhere."
+            )
+
+    def process(self, part: Part, scratch: Location, report: Report) -> None:
+        """Parse a part and write it."""
+        # Use a new name, because a worker that Ray gave up may still be writing.
+        temporary = scratch / f"{os.getpid()}-{time.time_ns()}.part"
+        schema = pa.schema([*self.plan.schema, *self.parse.schema])
         with (self.output / part.name).new_file(temporary) as file:
             writer = pq.ParquetWriter(file, schema, compression="zstd")
             try:
@@ -191,7 +218,8 @@ class ParsePart(Worker):
     def _groups(self, part: Part, report: Report) -> Iterator[pa.Table]:
         """Parse a part, and yield its row groups."""
         waiting: list[pa.Table] = []
-        for rows, reasons in read_rows(part):
+        size = 0
+        for rows, reasons in read_rows(part, self.plan.schema):
             # Parsed rows take many times more memory than texts.
             step = self.parse.batch_size
             for start in range(0, len(rows), step):
@@ -202,64 +230,74 @@ class ParsePart(Worker):
                 report.words += words or 0
                 report.errors += len(table) - table.column(ERROR).null_count
                 waiting.append(table)
-                if sum(each.nbytes for each in waiting) > ROW_GROUP:
+                size += table.nbytes
+                if size > ROW_GROUP:
                     yield pa.concat_tables(waiting)
                     waiting.clear()
+                    size = 0
         if waiting:
             yield pa.concat_tables(waiting)
 
 
-class HashIds(Worker):
+class FindIds(Worker):
     """Reads the ids of parts, to find duplicates."""
 
-    def __init__(self, id_column: str) -> None:
-        """Create the worker.
+    def __init__(
+        self, plan: Plan, id_column: str, wanted: frozenset[bytes] | None = None
+    ) -> None:
+        """Prepare the worker.
 
+        plan (Plan): The configuration.
         id_column (str): The column with the ids.
+        wanted (Optional[FrozenSet[bytes]]): Report the ids with these hashes. By
+            default, report the hashes of all ids.
         """
         self.id_column = id_column
+        self.wanted = wanted
+        super().__init__(plan)
 
-    def work(self, part: Part) -> Report:
-        """Read the ids of a part.
-
-        part (Part): The part.
-        RETURNS (Report): The hashes of the ids.
-        """
-        report = Report(part.name, part.size)
-        try:
-            report.ids = b"".join(
-                hash_id(value) for value in read_ids(part, self.id_column)
-            )
-        except Exception as error:
-            report.failure = str(error)
-        return report
-
-
-def read_ids(part: Part, id_column: str) -> Iterator[str]:
-    """Yield the ids of a part, except for rows that cannot be read.
-
-    part (Part): The part.
-    id_column (str): The column with the ids.
-    YIELDS (str): The ids as text.
-    """
-    for table, reasons in read_rows(part):
-        if id_column not in table.schema.names:
-            raise FormatError(
-                f"there is no column {id_column!r} with ids, only "
-                f"{', '.join(table.schema.names)}",
-                part.uri,
-            )
-        values = table.column(id_column).to_pylist()
-        for value, reason in zip(values, reasons, strict=True):
-            if value is None and reason is None:
-                raise FormatError(f"a row has no {id_column!r}", part.uri)
-            if value is not None:
-                yield str(value)
+    def process(self, part: Part, scratch: Location, report: Report) -> None:
+        """Read the ids of a part."""
+        hashes = bytearray()
+        missing = 0
+        for table, reasons in read_rows(part, self.plan.schema, self.id_column):
+            values = table.column(self.id_column).to_pylist()
+            for value, reason in zip(values, reasons, strict=True):
+                if value is None:
+                    missing += reason is None
+                elif self.wanted is None:
+                    hashes += hash_id(str(value))
+                elif hash_id(str(value)) in self.wanted:
+                    report.found.append(str(value))
+        report.hashes = bytes(hashes)
+        if missing:
+            noun = "row has" if missing == 1 else "rows have"
+            report.failure = f"{part.uri}: {missing:,} {noun} no {self.id_column!r}"
+            report.stop = True
 
 
 def hash_id(value: str) -> bytes:
     """RETURNS (bytes): A hash of eight bytes, the same on all machines."""
     return hashlib.blake2b(value.encode(), digest_size=8).digest()
+
+
+def actor_id() -> str | None:
+    """RETURNS (Optional[str]): The actor, the same when it is restarted, if any."""
+    ray = sys.modules.get("ray")
+    if ray is None or not ray.is_initialized():
+        return None
+    return ray.get_runtime_context().get_actor_id()
+
+
+def count_marks(folder: Location) -> int:
+    """RETURNS (int): The number of attempts that have begun."""
+    return sum(name.startswith(MARK) for name in folder.files())
+
+
+def add_mark(folder: Location) -> None:
+    """Leave a mark of an attempt, to be deleted at its end."""
+    name = f"{MARK}{time.time_ns()}"
+    (folder / name).write(b"", folder / "mark")
 
 
 def peak_memory() -> int:

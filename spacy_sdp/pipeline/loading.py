@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile, ZipFile
@@ -82,6 +83,13 @@ def _find_unsafe(config: dict[str, Any], path: str) -> Iterator[tuple[str, str]]
 def _load(name: str, **options: Any) -> Language:
     if not name.endswith(".whl"):
         return spacy.load(name, **options)
+    with unpacked(name) as folder:
+        return spacy.load(folder, **options)
+
+
+@contextmanager
+def unpacked(name: str) -> Iterator[Path]:
+    """Unpack the wheel of a pipeline, and yield the folder with its data."""
     with tempfile.TemporaryDirectory() as folder:
         try:
             ZipFile(name).extractall(folder)
@@ -90,4 +98,4 @@ def _load(name: str, **options: Any) -> Language:
         configs = list(Path(folder).glob("*/*/config.cfg"))
         if len(configs) != 1:
             raise ValueError(f"{name}: the wheel does not contain a spaCy pipeline.")
-        return spacy.load(configs[0].parent, **options)
+        yield configs[0].parent

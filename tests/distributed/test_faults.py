@@ -14,9 +14,6 @@ import pytest
 
 from spacy_sdp.distributed import ParseBatch, apply
 
-# By default, Ray's workers give way to all other processes, such as other tests.
-os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112
-
 ray = pytest.importorskip("ray")
 pytestmark = pytest.mark.skipif(
     os.name != "posix", reason="kills processes, as POSIX does"
@@ -41,16 +38,16 @@ def corpus(tmp_path):
     return tmp_path / "in"
 
 
-def start(corpus, out, tiny):
-    command = [sys.executable, "-m", "spacy_sdp", "parse", corpus, "--model", tiny]
-    command += ["--output", f"{out}/", "--to", "parquet", "--workers", "2"]
+def start(corpus, out, model, *options, path=""):
+    command = [sys.executable, "-m", "spacy_sdp", "parse", corpus, "--model", model]
+    command += ["--output", f"{out}/", "--to", "parquet", "--workers", "2", *options]
     return subprocess.Popen(
         list(map(str, command)),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         # The tests are no part of the environment of Ray's workers.
-        env={**os.environ, "PYTHONPATH": ""},
+        env={**os.environ, "PYTHONPATH": str(path)},
     )
 
 
@@ -128,6 +125,31 @@ def test_a_killed_driver_can_be_followed_by_another(corpus, tiny, tmp_path):
     after = written(out)
     assert before.items() <= after.items() and len(after) == PARTS
     assert_complete(out)
+
+
+def test_a_worker_that_dies_while_loading_ends_the_job(corpus, tmp_path):
+    # A package whose pipeline kills its process.
+    package, about = tmp_path / "en_killer", tmp_path / "en_killer-0.0.0.dist-info"
+    for path, name, text in (
+        (package, "meta.json", '{"lang": "en", "name": "killer", "version": "0.0.0"}'),
+        (
+            package,
+            "__init__.py",
+            "def load(**_):\n import os\n os.kill(os.getpid(), 9)",
+        ),
+        (about, "METADATA", "Metadata-Version: 2.1\nName: en_killer\nVersion: 0.0.0"),
+    ):
+        path.mkdir(exist_ok=True)
+        (path / name).write_text(text)
+    options = ["--workers", "1", "--ray-address", "local"]
+    out = tmp_path / "out"
+    with start(corpus, out, "en_killer", *options, path=tmp_path) as driver:
+        stdout, stderr = driver.communicate(timeout=PATIENCE)
+    assert (driver.returncode, stdout) == (1, "")
+    (line,) = stderr.splitlines()
+    assert line.startswith("✘ A worker on ")
+    assert "cannot start: it died 3 times while it loaded en_killer." in line
+    assert written(out) == {}
 
 
 @pytest.fixture(scope="module")

@@ -10,17 +10,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_sdp.distributed.inputs import find_inputs, read_rows, read_schema
+from spacy_sdp.distributed import parse_schema
+from spacy_sdp.distributed.columns import merge_schemas, read_schema
+from spacy_sdp.distributed.inputs import find_inputs, read_rows
 from spacy_sdp.formats import FormatError
 
 
-def read_parts(path, part_size=10**9, format=None):
-    (file,) = find_inputs([str(path)], format)
+def find_schema(*paths, text_column="text"):
+    """RETURNS the columns of all files."""
+    schemas = {}
+    for file in find_inputs(map(str, paths), None):
+        schemas[file.name] = read_schema(file, text_column, parse_schema())
+    return merge_schemas(schemas)
+
+
+def read_parts(path, part_size=10**9, schema=None):
+    (file,) = find_inputs([str(path)], None)
+    schema = schema or find_schema(path)
     parts = file.parts(part_size)
     rows, reasons = [], []
     for part in parts:
-        for table, found in read_rows(part):
-            assert table.schema == read_schema(part)
+        for table, found in read_rows(part, schema):
+            assert table.schema == schema
             rows += table.to_pylist()
             reasons += found
     return parts, rows, reasons
@@ -81,21 +92,130 @@ def test_uris_of_fsspec(tmp_path):
 
 
 def test_types_of_jsonl_are_those_of_the_first_rows(tmp_path):
-    rows = [{"i": 1, "f": 1, "b": True, "m": 1, "o": {"a": [1]}, "n": None}]
-    rows += [{"i": 2, "f": 2.5, "b": False, "m": "x", "o": None, "n": None}]
+    rows = [{"i": 1, "f": 1, "b": True, "text": 1, "o": {"a": [1]}, "n": None}]
+    rows += [{"i": 2, "f": 2.5, "b": False, "text": "x", "o": None, "n": 2**63}]
     (tmp_path / "in.jsonl").write_text("".join(f"{json.dumps(r)}\n" for r in rows))
-    (file,) = find_inputs([str(tmp_path / "in.jsonl")], None)
-    schema = read_schema(file.parts(1000)[0])
+    schema = find_schema(tmp_path / "in.jsonl")
     assert dict(zip(schema.names, map(str, schema.types), strict=True)) == {
         "i": "int64",
         "f": "double",
         "b": "bool",
-        "m": "string",
+        "text": "string",
         "o": "string",
         "n": "string",
     }
     found = read_parts(tmp_path / "in.jsonl")[1]
-    assert [(row["m"], row["o"]) for row in found] == [("1", '{"a": [1]}'), ("x", None)]
+    assert [row["text"] for row in found] == ["1", "x"]
+    assert [row["o"] for row in found] == ['{"a": [1]}', None]
+    assert [row["n"] for row in found] == [None, str(2**63)]
+
+
+def test_numbers_of_jsonl_fit_into_their_columns(tmp_path):
+    path = tmp_path / "in.jsonl"
+    first = '{"text": "a", "f": 1, "i": 1}\n{"text": "a", "f": 0.5, "i": 1}\n' * 500
+    path.write_text(
+        f"{first}"
+        '{"text": "a", "f": 36893488147419103232, "i": 2.0}\n'
+        '{"text": "a", "f": 1e30, "i": 2.5}\n'
+        f'{{"text": "a", "f": {10**400}, "i": 9223372036854775808}}'
+    )
+    _, rows, reasons = read_parts(path)
+    assert [(row["f"], row["i"]) for row in rows[1000:]] == [
+        (2.0**65, 2),
+        (1e30, None),
+        (None, None),
+    ]
+    assert reasons[:1001] == [None] * 1001
+    assert reasons[1001].startswith("'i' should be int64, as before, but is 2.5, at ")
+    f, i = reasons[1002].split("; ")
+    assert f == f"'f' should be double, as before, but is {10**99}"
+    assert i.startswith("'i' should be int64, as before, but is 9223372036854775808, ")
+
+
+def test_long_lines_do_not_affect_others(tmp_path):
+    path = tmp_path / "in.jsonl"
+    long = json.dumps({"text": "a" * 2**24})
+    path.write_text(f'{{"text": "b"}}\n{long}\n{{"text": "c"}}\n{long}')
+    parts, rows, reasons = read_parts(path, part_size=2**23)
+    assert [row["text"] for row in rows] == ["b", None, "c", None] and len(parts) == 5
+    assert reasons[::2] == [None, None]
+    assert (
+        reasons[1] == f"the line has more than 16,777,216 bytes, at byte 14 of {path}"
+    )
+
+
+def test_files_of_different_columns_have_one_schema(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"text": "a", "n": null, "i": 1, "s": 1}')
+    (tmp_path / "b.jsonl").write_text('{"n": 1, "text": "a", "i": 1.5, "o": [1]}')
+    (tmp_path / "c.jsonl").write_text("\n")
+    (tmp_path / "d.csv").write_text("text,s\na,x")
+    table = pa.table({"text": ["a"], "i": pa.array([2], "i4"), "s": [True]})
+    pq.write_table(table, tmp_path / "e.parquet")
+    schema = find_schema(tmp_path)
+    assert dict(zip(schema.names, map(str, schema.types), strict=True)) == {
+        "text": "string",
+        "n": "int64",
+        "i": "double",
+        "s": "string",
+        "o": "string",
+    }
+    found = []
+    for path in sorted(tmp_path.iterdir()):
+        _, rows, reasons = read_parts(path, schema=schema)
+        found += [[row[name] for name in "niso"] for row in rows]
+        assert not any(reasons)
+    assert found == [
+        [None, 1.0, "1", None],
+        [1, 1.5, None, "[1]"],
+        [None, None, "x", None],
+        [None, 2.0, "true", None],
+    ]
+    pq.write_table(pa.table({"text": ["a"], "s": [["b"]]}), tmp_path / "f.parquet")
+    message = r"'s' has the type string in a.jsonl, and list<element: string> in f.parq"
+    with pytest.raises(ValueError, match=message):
+        find_schema(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        pa.array(["a", None], pa.large_string()),
+        pa.array(["a", None], pa.string_view()),
+        pa.array(["a", None]).dictionary_encode(),
+        pa.nulls(2),
+    ],
+)
+def test_all_types_of_texts_can_be_parsed(texts, tmp_path):
+    pq.write_table(pa.table({"text": texts}), tmp_path / "in.parquet")
+    assert find_schema(tmp_path / "in.parquet").types == [pa.string()]
+    _, rows, _ = read_parts(tmp_path / "in.parquet")
+    assert [row["text"] for row in rows] == texts.to_pylist()
+
+
+def test_parts_of_parquet_are_row_groups_if_they_are_small(tmp_path):
+    path = tmp_path / "in.parquet"
+    schema = pa.schema([("text", pa.string())])
+    sizes = [10, 10, 10, 60, 0, 2]
+    with pq.ParquetWriter(path, schema, use_dictionary=False) as writer:
+        for size in sizes:
+            writer.write_table(pa.table({"text": ["a" * 1000] * size}, schema))
+    (file,) = find_inputs([str(path)], None)
+    bounds = [(part.start, part.end) for part in file.parts(25_000)]
+    assert bounds == [(0, 20), (20, 30), (30, 50), (50, 70), (70, 90), (90, 92)]
+    # Each part of a row group reads it from its start.
+    assert len(file.parts(1)) == 3 * 10 + 32 + 2
+
+
+def test_rows_of_parquet_are_read_in_small_tables(tmp_path):
+    table = pa.table({"id": range(64), "text": [f"{i}" * 10**5 for i in range(64)]})
+    pq.write_table(table, tmp_path / "in.parquet")
+    (file,) = find_inputs([str(tmp_path / "in.parquet")], None)
+    (part,) = file.parts(10**9)
+    read = list(read_rows(part, find_schema(tmp_path)))
+    assert sum(len(rows) for rows, _ in read) == 64
+    assert max(rows.nbytes for rows, _ in read) < 3 * 2**20
+    ids = [rows for rows, _ in read_rows(part, find_schema(tmp_path), "id")]
+    assert pa.concat_tables(ids) == table.select(["id"])
 
 
 def test_rows_that_cannot_be_read_have_a_reason(tmp_path):
@@ -136,13 +256,28 @@ def test_rows_that_cannot_be_read_have_a_reason(tmp_path):
         ("in.txt", b"caf\xe9", "in.txt, line 1: not UTF-8"),
         ("in.csv", b"", "in.csv: the file is empty"),
         ("in.pdf", b"", "in.pdf: unknown suffix"),
-        ("in.jsonl", b"a" * (2**24 + 1), "more than 16,777,216 bytes"),
+        ("in.jsonl", b"a" * (2**24 + 1), "a JSON object .*more than 16,777,216 bytes"),
+        ("in.jsonl", b"\n[1]\n", r"a JSON object \(not an object, at byte 1\)"),
+        (
+            "in.jsonl",
+            b'{"body": 1}',
+            "There is no column 'text' with the texts, only b",
+        ),
+        ("in.jsonl", b'{"text": 1}', "'text' has int64, not texts"),
+        ("in.jsonl", b'{"text": "a", "arcs": 1}', "has the column 'arcs'"),
     ],
 )
 def test_broken_files_are_named(name, content, message, tmp_path):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(FormatError, match=message):
         read_parts(tmp_path / name)
+
+
+def test_columns_of_the_same_name_are_refused(tmp_path):
+    table = pa.Table.from_arrays([pa.array(["a"])] * 2, ["text", "text"])
+    pq.write_table(table, tmp_path / "in.parquet")
+    with pytest.raises(FormatError, match=r"in\.parquet: there are two columns 'text'"):
+        find_schema(tmp_path / "in.parquet")
 
 
 def test_folders_have_files_of_all_formats(tmp_path):
