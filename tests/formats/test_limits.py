@@ -232,7 +232,5 @@ def test_an_endless_pipe_is_refused(tmp_path):
         ["bash", "-c", command], capture_output=True, text=True, timeout=100
     )
     assert result.returncode == 1
-    assert "characters without a blank line" in result.stderr or (
-        "expected" in result.stderr
-    )
+    assert "without a blank line" in result.stderr or ("expected" in result.stderr)
     assert list(tmp_path.iterdir()) == []
