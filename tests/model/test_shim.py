@@ -1,5 +1,9 @@
 """Prediction changes no shared state: threads, and prediction during an update."""
 
+import os
+import signal
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from threading import Thread
 
@@ -161,6 +165,36 @@ def test_settings_of_layers_can_be_changed_after_an_update():
     gradients(shim)
     shim._model.dropout.p = 0.0
     assert torch.equal(gradients(shim)[0], shim.predict(inputs()))
+
+
+FORK = """
+import os
+import torch
+from thinc.api import ArgsKwargs
+from spacy_sdp.model.shim import ThreadSafeShim
+
+torch.set_num_threads(2)
+shim = ThreadSafeShim(torch.nn.Linear(500, 500).eval())
+inputs = ArgsKwargs(args=(torch.ones(2000, 500),), kwargs={})
+expected = shim.predict(inputs)
+child = os.fork()
+if not child:
+    same = torch.allclose(shim.predict(inputs), expected)
+    os._exit(0 if same and torch.get_num_threads() == 1 else 3)
+assert os.waitpid(child, 0)[1] == 0 and torch.get_num_threads() == 2
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_forked_process_does_not_wait_for_the_threads_of_torch():
+    with subprocess.Popen(
+        [sys.executable, "-W", "ignore", "-c", FORK], start_new_session=True
+    ) as process:
+        try:
+            assert process.wait(timeout=60) == 0
+        finally:
+            if process.returncode is None:
+                os.killpg(process.pid, signal.SIGKILL)
 
 
 SAFE = {"components.transformer.model.@architectures": "spacy_sdp.TransformerModel.v1"}
