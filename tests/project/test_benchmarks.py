@@ -14,11 +14,13 @@ from torch.testing import assert_close
 from spacy_sdp.data import EXAMPLES
 from spacy_sdp.formats import Record, docbin, sdp
 from spacy_sdp.formats.bridge import to_doc
+from spacy_sdp.formats.table import read_csv
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 common = pytest.importorskip("common")
 contestants = pytest.importorskip("contestants")
+facts = pytest.importorskip("facts")
 measuring = pytest.importorskip("measuring")
 
 
@@ -269,3 +271,16 @@ def test_pipelines_are_scored_by_kind_of_text_and_sentence(
     with pytest.raises(SystemExit):
         kinds.main()
     assert "there are no .spacy files in" in capsys.readouterr().err
+
+
+def test_broken_rows_are_among_the_texts(tmp_path):
+    path = tmp_path / "texts.csv"
+    facts.write_source(["It works.", 'She said "no", twice.'], path)
+    with path.open("rb") as file:
+        _, rows = read_csv(file, str(path), ",")
+        found = [(row.number, row.cells, row.reason is None) for row in rows]
+    assert [number for number, _, is_valid in found if not is_valid] == [3, 4, 5]
+    assert [cells for _, cells, is_valid in found if is_valid] == [
+        {"id": "0", "body": "It works."},
+        {"id": "1", "body": 'She said "no", twice.'},
+    ]
