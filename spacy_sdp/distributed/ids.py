@@ -24,7 +24,7 @@ def check_ids(
 ) -> dict[str, str]:
     """Raise an error if ids are missing or not unique.
 
-    This takes about ten bytes of memory per row: a hash of eight bytes, and one byte to
+    This takes between nine and ten bytes of memory per row: a hash, and one byte to
     compare it with the next one.
 
     engine (Engine): Runs the workers.

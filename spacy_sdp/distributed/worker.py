@@ -192,8 +192,8 @@ class ParsePart(Worker):
             self.parse = ParseBatch(**self.plan.settings)
         except Exception as error:
             raise RuntimeError(
-                f"the pipeline {model} cannot be loaded ({error}). Install it on all "
-                "machines."
+                f"the pipeline {model} cannot be loaded ({str(error).rstrip('.')}). "
+                "Install it on all machines."
             ) from None
         found = self.parse.version
         if found != self.plan.version:
