@@ -111,7 +111,7 @@ def test_the_official_sample_is_learned(nlp, shared_data, tmp_path, representati
         mlp_width=64,
         tok2vec={**SMALL_MODEL["tok2vec"], "width": 48, "rows": [1000, 300]},
     )
-    optimizer = make_adam(0.01)
+    optimizer = make_adam(0.006)
     for _ in range(32):
         for batch in minibatch(examples, 15):
             nlp.update(batch, sgd=optimizer)
